@@ -1,0 +1,25 @@
+/** How long failures wait. One schedule for every path: the relay's own retries, pull workers and handlers. */
+export type Backoff = {
+  /** Delay after the first failure, seconds. 0–86400, default 5. */
+  readonly firstSeconds: number
+  /** Longest delay, seconds. 0–86400, default 300. */
+  readonly capSeconds: number
+}
+
+export const DEFAULT_BACKOFF: Backoff = { firstSeconds: 5, capSeconds: 300 }
+
+/** Failures, or crashes while alone, before an event is dead-lettered. 1–100. */
+export const DEFAULT_MAX_ATTEMPTS = 8
+
+/**
+ * Seconds to wait after the `attempts`-th failure: `min(cap, first × 2^(attempts - 1))`, so 5, 10, 20 … 300 by default.
+ * `attempts` counts from 1.
+ */
+export function retryBackoff(attempts: number, { firstSeconds, capSeconds }: Backoff = DEFAULT_BACKOFF): number {
+  return Math.min(capSeconds, firstSeconds * 2 ** (attempts - 1))
+}
+
+/** A short delay with full jitter for calls that collide, in milliseconds: 0 to `min(cap, first × 2^(tries - 1))`. */
+export function jitter(tries: number, random: () => number, first = 25, cap = 1000): number {
+  return random() * Math.min(cap, first * 2 ** (tries - 1))
+}

@@ -1,0 +1,24 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/**
+ * Time and chance, injected everywhere so that tests can hold both. Only this file reads the real ones.
+ */
+export type Clock = {
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Resolves after `ms` milliseconds of this clock's time; rejects with the signal's reason if it aborts first. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
+  /** A number in [0, 1), for jitter. */
+  readonly random: () => number
+  /** A fresh random id (UUID v4, 36 characters), for tokens. */
+  readonly id: () => string
+}
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  now: Date.now,
+  sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
+  random: Math.random,
+  id: randomUUID,
+}
