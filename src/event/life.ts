@@ -1,0 +1,41 @@
+/**
+ * The one message attribute of ours. A replay or a copy in a dead-letter queue carries it: which round of the event this
+ * is, which handlers it concerns, and, on a dead letter, why it is one.
+ */
+export const LIFE_ATTRIBUTE = 'outbox'
+
+export type LifeNote = {
+  /** A later round than the one in the body, ms. */
+  readonly life: number
+  /** `consumer/handler` names: this message concerns only those. Never empty. */
+  readonly handlers: readonly string[]
+  /** On a dead letter: attempts spent. */
+  readonly attempts?: number
+  /** On a dead letter: 1–512 bytes without control characters. */
+  readonly reason?: string
+}
+
+/** JSON text, the value of the `outbox` attribute (DataType `String`). */
+export function encodeLifeNote(note: LifeNote): string {
+  return JSON.stringify(note)
+}
+
+/** Undefined for text that is no life note: the message is then read as if it had none. */
+export function decodeLifeNote(text: string): LifeNote | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  const { life, handlers, attempts, reason } = value as Record<string, unknown>
+  if (!Number.isSafeInteger(life) || (life as number) < 0) return undefined
+  if (!Array.isArray(handlers) || handlers.length === 0 || !handlers.every((name) => typeof name === 'string')) return undefined
+  return {
+    life: life as number,
+    handlers: handlers as string[],
+    ...(Number.isSafeInteger(attempts) ? { attempts: attempts as number } : {}),
+    ...(typeof reason === 'string' ? { reason } : {}),
+  }
+}
