@@ -8,7 +8,8 @@ const TITLES = {
     'job-runs-again': 'A job that runs again after its first run committed writes nothing twice',
     'item-forms': 'Items as native values or AttributeValues are sent as meant; mixing them is an error',
     'stored-by-retry': 'A retry whose first call was applied recognises its own row: success',
-    'token-expired': 'An enqueue retried after its token expired: all our own rows means stored, any foreign one an error',
+    'token-expired':
+      'An enqueue retried after its token expired: all our own rows means stored, any foreign one an error',
     'transaction-in-progress': 'A transaction still in progress is waited for, under the same token',
     'cancelled-retried': "A cancelled transaction is retried with a bound; reasons point at the caller's own item",
     'transaction-limits': '101 actions, 4 MB + 1 and 400 KB + 1 are refused before sending, with the arithmetic',
@@ -39,7 +40,8 @@ const TITLES = {
   'Relay, sweep, lease': {
     'sweep-reads-pending-only': 'With 100,000 relayed rows and 10 pending, a sweep pays for about 10 rows',
     'grace-period': 'The sweeper leaves rows alone during their first processing; a duplicate changes nothing',
-    'relay-dies-before-marking': 'A relay that dies after sending, before marking: swept within grace and a minute, one effect',
+    'relay-dies-before-marking':
+      'A relay that dies after sending, before marking: swept within grace and a minute, one effect',
     'oldest-pending-age': 'The age of the oldest pending row is a metric, so that a stopped relay is seen',
     'many-relays-at-once': 'Several relays and sweepers at once keep the order, and duplicates are removed',
     'refused-for-content': 'A row refused for its content is dead at once, in turn within its group; the others go on',
@@ -53,7 +55,8 @@ const TITLES = {
     'not-an-insert': 'MODIFY, REMOVE, expiry, no-op updates and rows of another shape are not published',
     'hint-before-row': 'A hint that comes before its row can be read is not skipped for good',
     'poison-record': 'A poison record does not hold its shard',
-    'torn-query': 'A Query that shows a row and not the one before it: the earlier is looked up before the later is sent',
+    'torn-query':
+      'A Query that shows a row and not the one before it: the earlier is looked up before the later is sent',
     'crossed-destinations': 'Row 5 stays pending until row 4 is accepted by the destination that refused it',
     'one-destination-down': 'One destination down for days: the other one gets each event once',
     'outage-of-permission': 'A revoked permission, disabled key or missing queue dead-letters nothing',
@@ -65,19 +68,23 @@ const TITLES = {
     'late-worker': 'A late worker that finishes or fails after a takeover changes nothing',
     'timeout-mid-handler': "A function that times out in mid-handler is retried within seconds of its lease's end",
     'duplicate-while-running': 'A duplicate that comes while the first one runs is deferred, and no attempt is spent',
-    'one-failure-in-batch': 'After one failure other groups finish; later ones of its group neither run nor are left out',
+    'one-failure-in-batch':
+      'After one failure other groups finish; later ones of its group neither run nor are left out',
     'permanent-error': 'A permanent error goes straight to the dead-letter queue, once',
     'consumer-cannot-start': 'A consumer that is throttled or cannot start: messages wait, none is dead-lettered unrun',
     'commit-is-one': '`ctx.commit` makes the effect and the ledger mark one transaction',
-    'handler-outlives-visibility': 'A handler longer than the visibility timeout: the redelivery sees the claim and waits',
+    'handler-outlives-visibility':
+      'A handler longer than the visibility timeout: the redelivery sees the claim and waits',
     'two-handlers-one-fails': 'Of two handlers of a message only the failed one runs again',
     'ledger-unreachable': 'With the ledger unreachable nothing runs, nothing is spent, and the message comes back',
     'crashing-neighbour': 'A handler that crashes the process is dead-lettered; its neighbours have spent nothing',
     'crash-while-dead-lettering': 'A crash between copy, mark and acknowledge: no second round, no endless copies',
     'dead-while-other-retries': 'A dead handler does not run again while another one of the message retries',
-    'two-dead-of-one-message': 'Two handlers of one message dead within five minutes: two copies in the dead-letter queue',
+    'two-dead-of-one-message':
+      'Two handlers of one message dead within five minutes: two copies in the dead-letter queue',
     'claim-answer-lost': 'A claim whose answer was lost is recognised as our own',
-    'commit-landed-handler-throws': 'A commit that landed, its answer lost, and a handler that throws: done, no second run',
+    'commit-landed-handler-throws':
+      'A commit that landed, its answer lost, and a handler that throws: done, no second run',
     'signal-ignored': 'A handler that ignores its abort signal: no answer while it runs, no successor beside it',
     'same-handler-name': 'Two consumers with a handler of the same name: each one runs',
     'unhandled-type': 'An event of a type that nobody handles is dead-lettered, unless it is listed as ignored',
@@ -120,6 +127,7 @@ function describeCase(id: CaseId, area: CaseArea, title: string): Case {
 }
 
 declare module 'vitest' {
+  // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface can be merged
   interface TaskMeta {
     /** Cases that this test proves. */
     proves?: readonly CaseId[]
