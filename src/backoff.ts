@@ -19,7 +19,7 @@ export function retryBackoff(attempts: number, { firstSeconds, capSeconds }: Bac
   return Math.min(capSeconds, firstSeconds * 2 ** (attempts - 1))
 }
 
-/** A short delay with full jitter for calls that collide, in milliseconds: 0 to `min(cap, first × 2^(tries - 1))`. */
-export function jitter(tries: number, random: () => number, first = 25, cap = 1000): number {
-  return random() * Math.min(cap, first * 2 ** (tries - 1))
+/** A short delay with full jitter for calls that collide, in milliseconds: 0 to `min(capMs, firstMs × 2^(tries - 1))`. */
+export function jitter(tries: number, random: () => number, { firstMs = 25, capMs = 1000 } = {}): number {
+  return random() * Math.min(capMs, firstMs * 2 ** (tries - 1))
 }

@@ -51,7 +51,11 @@ export class OutboxError extends Error {
   readonly retryable: boolean
   readonly details: ErrorDetails
 
-  constructor(code: ErrorCode, message: string, options: { readonly details?: ErrorDetails; readonly cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { readonly details?: ErrorDetails; readonly cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'OutboxError'
     this.code = code

@@ -39,7 +39,10 @@ export function invalidSetting(path: string, rule: string): OutboxError {
  * never empty.
  */
 export function failureReason(text: string): string {
-  const clean = text.toWellFormed().replace(/\p{Cc}/gu, ' ').trim()
+  const clean = text
+    .toWellFormed()
+    .replace(/\p{Cc}/gu, ' ')
+    .trim()
   let bytes = 0
   let end = 0
   for (const character of clean) {

@@ -7,16 +7,36 @@ export const METRICS = {
   relayed: { name: 'Relayed', unit: 'Count', help: 'Rows accepted by every destination and marked' },
   sent: { name: 'Sent', unit: 'Count', help: 'Entries a destination accepted' },
   refused: { name: 'Refused', unit: 'Count', help: 'Entries a destination refused for their content' },
-  sendFailed: { name: 'SendFailed', unit: 'Count', help: 'Entries not accepted because of an outage, throttle or permission' },
+  sendFailed: {
+    name: 'SendFailed',
+    unit: 'Count',
+    help: 'Entries not accepted because of an outage, throttle or permission',
+  },
   markFailed: { name: 'MarkFailed', unit: 'Count', help: 'Marks that did not land; the sweeper sends the row again' },
   deadRows: { name: 'RowsDeadLettered', unit: 'Count', help: 'Rows dead-lettered by this run' },
-  malformedRows: { name: 'MalformedRows', unit: 'Count', help: 'Rows or records that cannot be understood, set aside alone' },
-  foreignRows: { name: 'ForeignRows', unit: 'Count', help: 'Rows without an id of their own, sent under a derived one' },
-  newerRows: { name: 'NewerRows', unit: 'Count', help: 'Rows of a newer format, left pending until this code is deployed anew' },
+  malformedRows: {
+    name: 'MalformedRows',
+    unit: 'Count',
+    help: 'Rows or records that cannot be understood, set aside alone',
+  },
+  foreignRows: {
+    name: 'ForeignRows',
+    unit: 'Count',
+    help: 'Rows without an id of their own, sent under a derived one',
+  },
+  newerRows: {
+    name: 'NewerRows',
+    unit: 'Count',
+    help: 'Rows of a newer format, left pending until this code is deployed anew',
+  },
   unroutedRows: { name: 'UnroutedRows', unit: 'Count', help: 'Rows that no route takes, left pending' },
   leftToSweeper: { name: 'LeftToSweeper', unit: 'Count', help: 'Rows the stream path left pending' },
   swept: { name: 'Swept', unit: 'Count', help: 'Rows relayed by the sweeper' },
-  oldestPendingMs: { name: 'OldestPendingMs', unit: 'Milliseconds', help: 'Age of the oldest pending row, by its creation' },
+  oldestPendingMs: {
+    name: 'OldestPendingMs',
+    unit: 'Milliseconds',
+    help: 'Age of the oldest pending row, by its creation',
+  },
   pendingRows: { name: 'PendingRows', unit: 'Count', help: 'Rows pending (capped)' },
   deadRowsTotal: { name: 'DeadRows', unit: 'Count', help: 'Rows dead (capped), each 15 minutes' },
   // consumer
@@ -26,14 +46,33 @@ export const METRICS = {
   failed: { name: 'HandlerFailed', unit: 'Count', help: 'Handler runs that threw: an attempt each' },
   crashed: { name: 'HandlerCrashed', unit: 'Count', help: 'Lapsed claims that ran alone: an attempt each' },
   takenOver: { name: 'TakenOver', unit: 'Count', help: 'Lapsed claims taken over' },
-  claimLost: { name: 'ClaimLost', unit: 'Count', help: 'Completions or failures refused because the claim was taken over' },
+  claimLost: {
+    name: 'ClaimLost',
+    unit: 'Count',
+    help: 'Completions or failures refused because the claim was taken over',
+  },
   deadLettered: { name: 'DeadLettered', unit: 'Count', help: 'Handler deliveries copied to the dead-letter queue' },
   deadSuppressed: { name: 'DeadSuppressed', unit: 'Count', help: 'Deliveries of a handler that is dead' },
-  thrownAfterCommit: { name: 'ThrownAfterCommit', unit: 'Count', help: 'Handlers that threw after their commit landed: done all the same' },
+  thrownAfterCommit: {
+    name: 'ThrownAfterCommit',
+    unit: 'Count',
+    help: 'Handlers that threw after their commit landed: done all the same',
+  },
   unhandledType: { name: 'UnhandledType', unit: 'Count', help: 'Events of a type that no handler takes' },
-  unknownHandler: { name: 'UnknownHandler', unit: 'Count', help: 'Messages naming a handler that is no longer registered' },
-  ledgerUnavailable: { name: 'LedgerUnavailable', unit: 'Count', help: 'Deliveries put off because the ledger did not answer' },
-} as const satisfies Record<string, { readonly name: string; readonly unit: 'Count' | 'Milliseconds'; readonly help: string }>
+  unknownHandler: {
+    name: 'UnknownHandler',
+    unit: 'Count',
+    help: 'Messages naming a handler that is no longer registered',
+  },
+  ledgerUnavailable: {
+    name: 'LedgerUnavailable',
+    unit: 'Count',
+    help: 'Deliveries put off because the ledger did not answer',
+  },
+} as const satisfies Record<
+  string,
+  { readonly name: string; readonly unit: 'Count' | 'Milliseconds'; readonly help: string }
+>
 
 export type MetricKey = keyof typeof METRICS
 

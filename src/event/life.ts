@@ -31,7 +31,8 @@ export function decodeLifeNote(text: string): LifeNote | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { life, handlers, attempts, reason } = value as Record<string, unknown>
   if (!Number.isSafeInteger(life) || (life as number) < 0) return undefined
-  if (!Array.isArray(handlers) || handlers.length === 0 || !handlers.every((name) => typeof name === 'string')) return undefined
+  if (!Array.isArray(handlers) || handlers.length === 0 || !handlers.every((name) => typeof name === 'string'))
+    return undefined
   return {
     life: life as number,
     handlers: handlers as string[],
