@@ -1,0 +1,3 @@
+import type { Safeguard } from './safeguard.ts'
+
+export const SAFEGUARDS: readonly Safeguard[] = []
