@@ -1,0 +1,1 @@
+export { permanentError } from '../errors.ts'

@@ -1,0 +1,6 @@
+export type { Backoff } from './backoff.ts'
+export type { Clock } from './clock.ts'
+export { type ErrorCode, type ErrorDetails, isOutboxError, OutboxError, permanentError } from './errors.ts'
+export type { Event, NewEvent } from './event/event.ts'
+export { LEDGER_TABLE, OUTBOX_TABLE, type TableDefinition } from './tables.ts'
+export { consoleLogger, type Logger, METRICS, type MetricKey, type Telemetry } from './telemetry.ts'

@@ -1,0 +1,1 @@
+export { type OutboxTable, type RedriveRowResult, redriveRow } from './dynamo-dead-rows.ts'

@@ -1,0 +1,1 @@
+export type { OutgoingMessage, Publisher, PublishOutcome } from './publisher.ts'
