@@ -1,0 +1,19 @@
+import { defineConfig } from 'tsdown'
+
+/** Builds what is shipped: each entry as ECMAScript module and as CommonJS, with types for both. */
+export default defineConfig({
+  entry: {
+    index: 'src/index.ts',
+    relay: 'src/relay/index.ts',
+    consumer: 'src/consumer/index.ts',
+    ops: 'src/ops/index.ts',
+    testing: 'src/testing/index.ts',
+  },
+  format: ['esm', 'cjs'],
+  target: 'node22',
+  platform: 'node',
+  dts: true,
+  sourcemap: true,
+  clean: true,
+  fixedExtension: false,
+})
