@@ -1,0 +1,27 @@
+import type { Clock } from '../../src/clock.ts'
+
+export type TestClock = Clock & {
+  /** Lengths of the sleeps so far, ms. */
+  readonly sleeps: readonly number[]
+  readonly advance: (ms: number) => void
+}
+
+/** A clock that never waits: a sleep moves its time on at once. Ids count up; chance is always one half. */
+export function testClock(start = Date.UTC(2026, 0, 31, 12)): TestClock {
+  let now = start
+  let ids = 0
+  const sleeps: number[] = []
+  return {
+    now: () => now,
+    sleep: async (ms) => {
+      sleeps.push(ms)
+      now += ms
+    },
+    random: () => 0.5,
+    id: () => `00000000-0000-4000-8000-${String(++ids).padStart(12, '0')}`,
+    sleeps,
+    advance: (ms) => {
+      now += ms
+    },
+  }
+}
