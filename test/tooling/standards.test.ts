@@ -1,0 +1,52 @@
+import { glob, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+
+/** House rules that the linter does not know. */
+
+const ROOT = join(import.meta.dirname, '../..')
+const read = (path: string) => readFile(join(ROOT, path), 'utf8')
+const manifest = JSON.parse(await read('package.json')) as {
+  version: string
+  scripts: Record<string, string>
+  exports: Record<string, unknown>
+}
+
+it('README names only npm scripts that exist', async () => {
+  const named = [...(await read('README.md')).matchAll(/npm (?:run )?(?!ci\b|install\b|i\b|run\b)([a-z][\w:-]*)/g)]
+  const scripts = named.map(([, script]) => script)
+  expect(scripts).toContain('test')
+  expect(scripts.filter((script) => script !== undefined && !(script in manifest.scripts))).toEqual([])
+})
+
+it('every entry of the package has its index file in src', async () => {
+  const entries = Object.keys(manifest.exports).filter((entry) => entry !== './package.json')
+  const files = entries.map((entry) => join('src', entry, 'index.ts'))
+  await expect(Promise.all(files.map(read))).resolves.toHaveLength(entries.length)
+})
+
+it('the changelog has a section for the version', async () => {
+  expect(await read('CHANGELOG.md')).toContain(`## [${manifest.version}]`)
+})
+
+it('the lock file names no host to download from', async () => {
+  expect(await read('package-lock.json')).not.toContain('"resolved"')
+})
+
+it('no test waits for a fixed time', async () => {
+  expect(await linesLike(['test/**/*.ts'], /setTimeout\(\w+, *\d{3,}\)|\b(?:sleep|delay|wait)\(\d{3,}\)/)).toEqual([])
+})
+
+it('nothing shipped is marked as unfinished', async () => {
+  expect(await linesLike(['src/**/*.ts', 'functions/**/*.ts'], /\b(?:TODO|FIXME|XXX)\b|not implemented/i)).toEqual([])
+})
+
+async function linesLike(patterns: readonly string[], pattern: RegExp): Promise<string[]> {
+  const found: string[] = []
+  for await (const file of glob([...patterns], { cwd: ROOT })) {
+    const lines = (await read(file)).split('\n')
+    for (const [index, line] of lines.entries())
+      if (pattern.test(line)) found.push(`${file}:${index + 1} ${line.trim()}`)
+  }
+  return found
+}
