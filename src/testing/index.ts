@@ -11,4 +11,4 @@ export type {
   StreamRecord,
 } from './lambda-events.ts'
 export { createManualClock, type ManualClock } from './manual-clock.ts'
-export { sqsRecord, type SqsRecordOptions, streamRecord, type StreamRecordOptions } from './records.ts'
+export { type SqsRecordOptions, type StreamRecordOptions, sqsRecord, streamRecord } from './records.ts'

@@ -23,8 +23,19 @@ export type StreamRecordOptions = {
 
 /** A DynamoDB stream record as Lambda delivers it. */
 export function streamRecord(options: StreamRecordOptions = {}): StreamRecord {
-  const { eventName = 'INSERT', newImage, oldImage, sequence = 1, createdAt = 1_700_000_000_000, region = LOCAL_REGION } = options
-  const { keys = keysOf(newImage ?? oldImage ?? {}), streamArn = tableStreamArn('outbox', region), ttl = false } = options
+  const {
+    eventName = 'INSERT',
+    newImage,
+    oldImage,
+    sequence = 1,
+    createdAt = 1_700_000_000_000,
+    region = LOCAL_REGION,
+  } = options
+  const {
+    keys = keysOf(newImage ?? oldImage ?? {}),
+    streamArn = tableStreamArn('outbox', region),
+    ttl = false,
+  } = options
   const number = String(sequence).padStart(21, '0')
   return {
     eventID: createHash('md5').update(`${streamArn}${number}`).digest('hex'),
@@ -66,7 +77,14 @@ export type SqsRecordOptions = {
 
 /** An SQS record as Lambda delivers it. The message id defaults to one made from group, sequence and body. */
 export function sqsRecord(options: SqsRecordOptions = {}): SqsRecord {
-  const { body = '', groupId, sequence = 1, receiveCount = 1, sentAt = 1_700_000_000_000, region = LOCAL_REGION } = options
+  const {
+    body = '',
+    groupId,
+    sequence = 1,
+    receiveCount = 1,
+    sentAt = 1_700_000_000_000,
+    region = LOCAL_REGION,
+  } = options
   const { queueName = groupId === undefined ? 'queue' : 'queue.fifo' } = options
   const messageId = options.messageId ?? uuidOf(`${groupId} ${sequence} ${body}`)
   return {
