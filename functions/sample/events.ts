@@ -5,7 +5,12 @@ import { defineEvent } from '../../src/index.ts'
 
 export const SOURCE = 'shop'
 
-const Order = v.object({ orderId: v.string(), customerId: v.string(), sku: v.string(), quantity: v.pipe(v.number(), v.integer(), v.minValue(1)) })
+const Order = v.object({
+  orderId: v.string(),
+  customerId: v.string(),
+  sku: v.string(),
+  quantity: v.pipe(v.number(), v.integer(), v.minValue(1)),
+})
 
 /** Ordered within the customer's group: a customer's orders get stock in the order they were placed. */
 export const OrderPlaced = defineEvent({ type: 'order.placed', schema: Order })
@@ -16,6 +21,12 @@ export const ConfirmationRequested = defineEvent({
   schema: v.object({ orderId: v.string(), customerId: v.string() }),
 })
 
-export const StockReserved = defineEvent({ type: 'stock.reserved', schema: v.object({ orderId: v.string(), sku: v.string() }) })
+export const StockReserved = defineEvent({
+  type: 'stock.reserved',
+  schema: v.object({ orderId: v.string(), sku: v.string() }),
+})
 
-export const StockRejected = defineEvent({ type: 'stock.rejected', schema: v.object({ orderId: v.string(), sku: v.string() }) })
+export const StockRejected = defineEvent({
+  type: 'stock.rejected',
+  schema: v.object({ orderId: v.string(), sku: v.string() }),
+})

@@ -1,7 +1,12 @@
-import { type Outbox } from '../../src/index.ts'
+import type { Outbox } from '../../src/index.ts'
 import { ConfirmationRequested, OrderPlaced, SOURCE } from './events.ts'
 
-export type Order = { readonly orderId: string; readonly customerId: string; readonly sku: string; readonly quantity: number }
+export type Order = {
+  readonly orderId: string
+  readonly customerId: string
+  readonly sku: string
+  readonly quantity: number
+}
 
 /**
  * Writes the order and its two events in one transaction: either all three are stored, or none.
@@ -15,8 +20,8 @@ export function createPlaceOrder({ outbox, shopTable }: { readonly outbox: Outbo
     const { events } = await outbox.transact({
       writes: [{ Put: { TableName: shopTable, Item: { pk: `ORDER#${orderId}`, ...order } } }],
       events: [
-        OrderPlaced.event({ source: SOURCE, group: customerId, sequence: 'auto', data: order }),
-        ConfirmationRequested.event({ source: SOURCE, key: `confirmation:${orderId}`, data: { orderId, customerId } }),
+        OrderPlaced.create({ source: SOURCE, group: customerId, sequence: 'auto', data: order }),
+        ConfirmationRequested.create({ source: SOURCE, key: `confirmation:${orderId}`, data: { orderId, customerId } }),
       ],
     })
     return { placed: events.every((event) => event.inserted) }

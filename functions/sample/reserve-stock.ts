@@ -11,7 +11,10 @@ import type { Order } from './place-order.ts'
 export function createReserveStock({ shopTable, now }: { readonly shopTable: string; readonly now: () => number }) {
   return async ({ data: { orderId, sku, quantity }, sequence }: Event<Order>, ctx: HandlerContext): Promise<void> => {
     const decide = (outcome: 'reserved' | 'rejected') => ({
-      Put: { TableName: shopTable, Item: { pk: `RESERVATION#${ctx.idempotencyKey}`, orderId, sku, outcome, sequence, at: now() } },
+      Put: {
+        TableName: shopTable,
+        Item: { pk: `RESERVATION#${ctx.idempotencyKey}`, orderId, sku, outcome, sequence, at: now() },
+      },
     })
     const takeStock = {
       Update: {
@@ -24,10 +27,10 @@ export function createReserveStock({ shopTable, now }: { readonly shopTable: str
     }
     const followUp = { source: SOURCE, key: `stock:${orderId}`, data: { orderId, sku } }
     try {
-      await ctx.commit([takeStock, decide('reserved')], { events: [StockReserved.event(followUp)] })
+      await ctx.commit([takeStock, decide('reserved')], { events: [StockReserved.create(followUp)] })
     } catch (error) {
       if (!isOutboxError(error, 'CONDITION_FAILED')) throw error
-      await ctx.commit([decide('rejected')], { events: [StockRejected.event(followUp)] })
+      await ctx.commit([decide('rejected')], { events: [StockRejected.create(followUp)] })
     }
   }
 }

@@ -9,7 +9,11 @@ export function createShopConsumer({
   mailer,
   now,
   ...deps
-}: Omit<ConsumerOptions, 'name' | 'handlers'> & { readonly shopTable: string; readonly mailer: Mailer; readonly now: () => number }) {
+}: Omit<ConsumerOptions, 'name' | 'handlers'> & {
+  readonly shopTable: string
+  readonly mailer: Mailer
+  readonly now: () => number
+}) {
   return createConsumer({
     ...deps,
     name: 'shop',

@@ -38,7 +38,8 @@ async function* deadKeys({ client, tableName }: OutboxTable, shard: string): Asy
       new QueryCommand({
         TableName: tableName,
         IndexName: OUTBOX_TABLE.index?.name,
-        KeyConditionExpression: 'shard = :shard',
+        KeyConditionExpression: '#shard = :shard',
+        ExpressionAttributeNames: { '#shard': 'shard' },
         ExpressionAttributeValues: { ':shard': { S: shard } },
         ProjectionExpression: 'pk, sk',
         ...(from === undefined ? {} : { ExclusiveStartKey: from }),
@@ -66,8 +67,9 @@ async function moveToPending(
       new UpdateItemCommand({
         TableName: tableName,
         Key: { pk: { S: pk }, sk: { S: sk } },
-        UpdateExpression: 'SET shard = :pending, due = :now ADD redrives :one REMOVE expires',
-        ConditionExpression: 'shard = :dead',
+        UpdateExpression: 'SET #shard = :pending, due = :now ADD redrives :one REMOVE expires',
+        ConditionExpression: '#shard = :dead',
+        ExpressionAttributeNames: { '#shard': 'shard' },
         ExpressionAttributeValues: {
           ':pending': { S: pendingShard({ pk, sk }) },
           ':dead': { S: shard },

@@ -28,7 +28,11 @@ async function main(): Promise<void> {
     process.stderr.write(`${verdict}\n`)
     rows.push({ safeguard, verdict })
   }
-  process.stdout.write(values.json ? `${JSON.stringify(rows.map(({ safeguard, verdict }) => ({ name: safeguard.name, verdict })))}\n` : table(rows))
+  process.stdout.write(
+    values.json
+      ? `${JSON.stringify(rows.map(({ safeguard, verdict }) => ({ name: safeguard.name, verdict })))}\n`
+      : table(rows),
+  )
   process.exitCode = rows.length > 0 && rows.every(({ verdict }) => verdict === 'caught') ? 0 : 1
 }
 
@@ -48,7 +52,10 @@ async function verdictWithout({ file, find, replace, test }: Safeguard): Promise
     await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
     const source = await readFile(join(copy, file), 'utf8')
     if (source.split(find).length !== 2) return 'patch does not apply'
-    await writeFile(join(copy, file), source.replace(find, () => replace))
+    await writeFile(
+      join(copy, file),
+      source.replace(find, () => replace),
+    )
     const status = statusOf(await runTests(copy, [test.file], test.title), test.title)
     if (status === 'failed') return 'caught'
     return status === 'passed' ? 'survived' : 'test not found'
@@ -70,7 +77,9 @@ async function runTests(cwd: string, files: readonly string[], title?: string): 
     child.once('error', reject)
     child.once('exit', () => resolve())
   })
-  const { testResults } = JSON.parse(await readFile(report, 'utf8')) as { testResults: { assertionResults: TestResult[] }[] }
+  const { testResults } = JSON.parse(await readFile(report, 'utf8')) as {
+    testResults: { assertionResults: TestResult[] }[]
+  }
   await rm(join(report, '..'), { recursive: true, force: true })
   return testResults.flatMap(({ assertionResults }) => assertionResults)
 }
@@ -80,10 +89,18 @@ function statusOf(results: readonly TestResult[], title: string): string | undef
 }
 
 function table(rows: readonly { safeguard: Safeguard; verdict: Verdict }[]): string {
-  const out = new Table({ head: ['without', 'verdict', 'caught by'], style: { head: [] }, colWidths: [44, 12, 60], wordWrap: true })
+  const out = new Table({
+    head: ['without', 'verdict', 'caught by'],
+    style: { head: [] },
+    colWidths: [44, 12, 60],
+    wordWrap: true,
+  })
   for (const { safeguard, verdict } of rows) out.push([safeguard.name, verdict, safeguard.test.title])
   const survivors = rows.filter(({ verdict }) => verdict !== 'caught').length
-  const verdict = survivors === 0 ? `All ${rows.length} safeguards are held by a test.` : `${survivors} of ${rows.length} safeguards are NOT held by a test.`
+  const verdict =
+    survivors === 0
+      ? `All ${rows.length} safeguards are held by a test.`
+      : `${survivors} of ${rows.length} safeguards are NOT held by a test.`
   return `${out.toString()}\n${verdict}\n`
 }
 
