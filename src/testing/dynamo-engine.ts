@@ -4,7 +4,12 @@ import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { OutboxError } from '../errors.ts'
 
-export type Engine = { readonly endpoint: string; readonly stop: () => Promise<void> }
+export type Engine = {
+  readonly endpoint: string
+  /** Runs without us: what is created in it must be deleted again. */
+  readonly external: boolean
+  readonly stop: () => Promise<void>
+}
 
 const HOST = '127.0.0.1'
 const PACKAGE = '@dynoxide/linux-x64'
@@ -22,7 +27,7 @@ const SUPERVISE = 'exec 3<&0; "$@" </dev/null & p=$!; (cat <&3 >/dev/null; kill 
  * one is used and nothing is started. Throws `ENGINE_MISSING` where there is neither.
  */
 export async function startDynamoEngine(endpoint = process.env.DYNAMODB_ENDPOINT): Promise<Engine> {
-  if (endpoint) return { endpoint, stop: async () => {} }
+  if (endpoint) return { endpoint, external: true, stop: async () => {} }
   const binary = findBinary()
   if (binary === undefined) throw missingEngine()
   for (let tries = 1; ; tries += 1) {
@@ -50,7 +55,7 @@ async function start(binary: string, port: number): Promise<Engine | undefined> 
     child.stdin.end()
     await gone
   }
-  if (await answers(endpoint, child)) return { endpoint, stop }
+  if (await answers(endpoint, child)) return { endpoint, external: false, stop }
   await stop()
   return undefined
 }

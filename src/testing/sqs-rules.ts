@@ -15,7 +15,14 @@ export type WireEntry = {
 
 export type SqsFault = { readonly code: string; readonly message: string; readonly senderFault: boolean }
 
-export type QueueRules = { readonly fifo: boolean; readonly contentBased: boolean; readonly maxMessageBytes: number }
+export type QueueRules = {
+  readonly fifo: boolean
+  /** `ContentBasedDeduplication` */
+  readonly contentBased: boolean
+  /** `DeduplicationScope` is the message group. */
+  readonly perGroup: boolean
+  readonly maxMessageBytes: number
+}
 
 export const MAX_BATCH_BYTES = 1_048_576
 export const MAX_VISIBILITY_SECONDS = 43_200
