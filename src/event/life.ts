@@ -15,9 +15,9 @@ export type LifeNote = {
   readonly reason?: string
 }
 
-/** JSON text, the value of the `outbox` attribute (DataType `String`). */
+/** JSON text, the value of the `outbox` attribute (DataType `String`). ASCII only: SQS refuses some characters of a reason. */
 export function encodeLifeNote(note: LifeNote): string {
-  return JSON.stringify(note)
+  return JSON.stringify(note).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** Undefined for text that is no life note: the message is then read as if it had none. */

@@ -1,0 +1,73 @@
+import { DEFAULT_BACKOFF, retryBackoff } from '../backoff.ts'
+import { errorName } from '../errors.ts'
+import type { Claim, SettleOutcome } from '../ledger/ledger.ts'
+import type { RunEnd, Settlement } from './decide-settlement.ts'
+import type { Run, RunDependencies, RunOutcome } from './run.ts'
+
+type Ended = { readonly run: Run; readonly claim: Claim; readonly settlement: Settlement; readonly end: RunEnd }
+
+/** Writes what a run has come to. Every write holds only while the claim is ours. */
+export async function settle(dependencies: RunDependencies, ended: Ended): Promise<RunOutcome> {
+  const { ledger, telemetry, logger } = dependencies
+  const { claim, settlement, run, end } = ended
+  const fields = { eventId: run.id, handler: run.job.name, attempt: claim.attempts + 1 }
+  switch (settlement.action) {
+    case 'none':
+      telemetry.count('handled')
+      if (!settlement.threw) return { status: 'settled', how: 'handled' }
+      telemetry.count('thrownAfterCommit')
+      logger.warn('handler threw after its commit had landed', {
+        ...fields,
+        error: end.threw ? errorName(end.error) : '',
+      })
+      return { status: 'settled', how: 'handled' }
+    case 'complete': {
+      const outcome = await ledger.complete(claim)
+      if (outcome.status !== 'settled') return notWritten(dependencies, claim, outcome)
+      telemetry.count('handled')
+      return { status: 'settled', how: 'handled' }
+    }
+    case 'release': {
+      const outcome = await ledger.release(claim, settlement.due)
+      if (outcome.status !== 'settled') return notWritten(dependencies, claim, outcome)
+      telemetry.count('deferred')
+      return { status: 'unsettled', due: settlement.due }
+    }
+    case 'fail': {
+      const { failure } = settlement
+      logger.warn('handler failed', { ...fields, reason: failure.reason })
+      const outcome = await ledger.fail(claim, failure)
+      if (outcome.status !== 'settled') return notWritten(dependencies, claim, outcome)
+      telemetry.count('failed')
+      if (run.job.metric !== undefined) telemetry.count(run.job.metric)
+      if (failure.attempts < run.job.maxAttempts) return { status: 'unsettled', due: failure.due }
+      const { attempts, reason } = failure
+      return { status: 'exhausted', exhausted: { ...claim, status: 'failed', attempts, failure: reason } }
+    }
+  }
+}
+
+/**
+ * The row is no longer ours, or the ledger did not answer. A row that is done, by whomever, is done: that our own commit
+ * landed though its answer was lost shows here too. All else waits for whoever holds it now.
+ */
+export function notWritten(
+  { telemetry, clock }: Pick<RunDependencies, 'telemetry' | 'clock'>,
+  claim: Pick<Claim, 'token'> & { readonly lease?: number },
+  outcome: Exclude<SettleOutcome, { status: 'settled' }>,
+): RunOutcome {
+  const soon = clock.now() + retryBackoff(1, DEFAULT_BACKOFF) * 1000
+  if (outcome.status === 'unavailable') {
+    telemetry.count('ledgerUnavailable')
+    return { status: 'unsettled', due: Math.max(soon, claim.lease ?? 0) }
+  }
+  const { entry } = outcome
+  if (entry?.status === 'done' && entry.token === claim.token) {
+    telemetry.count('handled')
+    return { status: 'settled', how: 'handled' }
+  }
+  telemetry.count('claimLost')
+  if (entry?.status === 'done' || entry?.status === 'dead') return { status: 'settled', how: entry.status }
+  const held = entry?.status === 'failed' ? entry.due : (entry?.lease ?? 0)
+  return { status: 'unsettled', due: Math.max(soon, held) }
+}
