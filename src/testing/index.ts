@@ -1,5 +1,6 @@
 export { connectLocalAws, type LocalAwsAddress, type LocalAwsConnection } from './connection.ts'
 export type { FilterPattern, FilterRule } from './event-filter.ts'
+export { createFakeSqs, type FakeSqs, type FakeSqsOptions } from './fake-sqs.ts'
 export type { FunctionCounts, FunctionOptions, InvokeOutcome, LocalFunction } from './function.ts'
 export type {
   BatchResponse,
@@ -33,6 +34,7 @@ export { type SqsRecordOptions, type StreamRecordOptions, sqsRecord, streamRecor
 export { scaledClock, type TimeScale } from './scaled-clock.ts'
 export type { Schedule, ScheduledEvent } from './schedule.ts'
 export type { Source } from './source.ts'
+export type { SqsFault, WireEntry } from './sqs-rules.ts'
 export type { DiscardedRecords, StreamSettings } from './stream-settings.ts'
 export type { StreamSource } from './stream-source.ts'
 export { type WaitOptions, waitFor } from './wait.ts'
