@@ -1,0 +1,107 @@
+import { type Clock, systemClock } from '../clock.ts'
+import type { NewEvent } from '../event/event.ts'
+import { checkOptions, invalidSetting } from '../settings.ts'
+import type { AttributeWrite, ClientChoice, ClientWrite, DocumentWrite, SendTransaction } from './client-write.ts'
+import { type Collector, gather } from './collect.ts'
+import type { CommitRequest, Committer, EnqueuedEvent, OnExisting } from './commit.ts'
+import { commitTransaction } from './commit-transaction.ts'
+import { createSession } from './dynamo-session.ts'
+import { outcomeError } from './outcome-error.ts'
+
+export type OutboxOptions = ClientChoice & {
+  /** The outbox table. */
+  readonly tableName: string
+  /** Region written to the rows. Default: the client's. */
+  readonly region?: string
+  /** Default: the machine's. */
+  readonly clock?: Clock
+  /** Called once per transaction with events: the current `traceparent` of W3C Trace Context. A header of the event's own wins. */
+  readonly traceparent?: () => string | undefined
+}
+
+export type TransactOptions = {
+  /**
+   * What happens if a keyed event of the call is stored already with equal type and data. Default `cancel`: nothing is
+   * written twice, the event is the idempotency key. `commit`: the writes and the new events are committed without it.
+   */
+  readonly onExisting?: OnExisting
+  /** `ClientRequestToken` of the first request, 1–36 characters. Default: a random one. Keyed events make a call idempotent for longer. */
+  readonly token?: string
+  /** For a framework that owns the call: sends the input as it is. Default: the outbox's client. */
+  readonly send?: SendTransaction
+}
+
+export type TransactResult = {
+  /** True: an earlier call did this work, and nothing was written now. */
+  readonly duplicate: boolean
+  /** One for each event, in order. */
+  readonly events: readonly EnqueuedEvent[]
+}
+
+/** Writes data and events in one DynamoDB transaction. `Write` is one action in the form of the client given. */
+export type Outbox<Write = ClientWrite> = Committer & {
+  /**
+   * Commits your own actions and the events together, or neither. Conflicts and throttles are retried for about 5 s.
+   * Rejects with `INVALID_EVENT`, `INVALID_TRANSACTION`, `EVENT_CONFLICT`, `CONDITION_FAILED` (index and old item in
+   * `details`), `TRANSACTION_BUSY`, `UNAVAILABLE`: nothing was written; or `OUTCOME_UNKNOWN`: it may have been.
+   */
+  transact(
+    transaction: { readonly writes?: readonly Write[]; readonly events?: readonly NewEvent[] } & TransactOptions,
+  ): Promise<TransactResult>
+  /**
+   * Runs `work`, which adds actions and events, then commits them all as {@link Outbox.transact} does. If `work` throws,
+   * nothing is sent. The events are checked, and their data is read, at the end.
+   */
+  collect<Result>(
+    work: (tx: Collector<Write>) => Promise<Result> | Result,
+    options?: TransactOptions,
+  ): Promise<TransactResult & { readonly result: Result }>
+}
+
+/**
+ * The write path. Say which client it is: with `documentClient`, items are native values under its own options; with
+ * `client`, AttributeValues. Throws `INVALID_SETTING` for options it does not know.
+ */
+export function createOutbox(options: OutboxOptions & { readonly client: object }): Outbox<AttributeWrite>
+export function createOutbox(options: OutboxOptions & { readonly documentClient: object }): Outbox<DocumentWrite>
+export function createOutbox(options: OutboxOptions): Outbox {
+  checkOptions('createOutbox', options, ['client', 'documentClient', 'tableName', 'region', 'clock', 'traceparent'])
+  const { tableName, region, clock = systemClock, traceparent } = options
+  if (typeof tableName !== 'string' || tableName === '')
+    throw invalidSetting('tableName', 'must be the name of the outbox table')
+  const outbox = {
+    tableName,
+    ...(region === undefined ? {} : { region }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  }
+  const session = createSession(checkClient(options))
+  const commit = (request: CommitRequest) => commitTransaction({ session, clock, outbox }, request)
+  const transact: Outbox['transact'] = async ({ writes = [], events = [], onExisting = 'cancel', ...rest }) => {
+    const outcome = await commit({ writes, events, onExisting, ...rest })
+    if (outcome.status !== 'committed' && outcome.status !== 'duplicate') throw outcomeError(outcome)
+    return { duplicate: outcome.status === 'duplicate', events: outcome.events }
+  }
+  return {
+    kind: session.kind,
+    commit,
+    transact,
+    collect: async (work, transactOptions = {}) => {
+      checkOptions('collect', transactOptions, ['onExisting', 'token', 'send'])
+      const { result, ...gathered } = await gather(work)
+      return { ...(await transact({ ...transactOptions, ...gathered })), result }
+    },
+  }
+}
+
+/** The same engine for a ledger without an outbox: guards and the caller's writes, no events. */
+export function createCommitter(options: ClientChoice & { readonly clock?: Clock }): Committer {
+  checkOptions('createCommitter', options, ['client', 'documentClient', 'clock'])
+  const session = createSession(checkClient(options))
+  const { clock = systemClock } = options
+  return { kind: session.kind, commit: (request) => commitTransaction({ session, clock }, request) }
+}
+
+function checkClient(choice: ClientChoice): ClientChoice {
+  if ((choice.client === undefined) !== (choice.documentClient === undefined)) return choice
+  throw invalidSetting('client, documentClient', 'must be given, one of them and not both')
+}

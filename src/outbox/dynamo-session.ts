@@ -1,0 +1,82 @@
+import {
+  type DynamoDBClient,
+  GetItemCommand,
+  type GetItemCommandOutput,
+  QueryCommand,
+  type QueryCommandInput,
+  type QueryCommandOutput,
+  TransactWriteItemsCommand,
+  type TransactWriteItemsInput,
+} from '@aws-sdk/client-dynamodb'
+import {
+  type DynamoDBDocumentClient,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+} from '@aws-sdk/lib-dynamodb'
+import { isAttributeItem, marshalAction, marshalItem } from './attribute-form.ts'
+import type { AttributeWrite, ClientChoice, ClientWrite } from './client-write.ts'
+import { marshalNative, unmarshalNative } from './dynamo-native-form.ts'
+import type { RowKey } from './row.ts'
+import type { Session } from './session.ts'
+
+/** A session through the client given. */
+export function createSession(choice: ClientChoice): Session {
+  return choice.client === undefined ? documentSession(choice.documentClient) : attributeSession(choice.client)
+}
+
+function attributeSession(client: DynamoDBClient): Session {
+  return {
+    kind: 'client',
+    toAttributes: (write) => write as AttributeWrite,
+    fromOwn: marshalAction,
+    toClientForm: (item) => item,
+    send: (input) => client.send(new TransactWriteItemsCommand(input as TransactWriteItemsInput)),
+    ...reads(client),
+  }
+}
+
+function documentSession(documentClient: DynamoDBDocumentClient): Session {
+  const { config } = documentClient
+  return {
+    kind: 'documentClient',
+    toAttributes: (write) => marshalNative(write, config.translateConfig?.marshallOptions),
+    fromOwn: (action) => action as ClientWrite,
+    // The SDK leaves the items of a failed condition in DynamoDB's own form.
+    toClientForm: (item) =>
+      isAttributeItem(item) ? unmarshalNative(item, config.translateConfig?.unmarshallOptions) : item,
+    send: (input) => documentClient.send(new TransactWriteCommand(input as TransactWriteCommandInput)),
+    ...reads(documentClient),
+  }
+}
+
+/** Our own rows are read in DynamoDB's own form through either client, whatever its options of marshalling. */
+function reads(
+  client: DynamoDBClient | DynamoDBDocumentClient,
+): Pick<Session, 'region' | 'readRow' | 'highestSequence'> {
+  return {
+    region: () => client.config.region(),
+    readRow: async (tableName, key) => {
+      const input = { TableName: tableName, Key: marshalItem(key), ConsistentRead: true }
+      const output: GetItemCommandOutput = await (client as DynamoDBClient).send(new GetItemCommand(input))
+      return output.Item
+    },
+    highestSequence: async (tableName, pk) => {
+      const command = new QueryCommand(highestSequenceInput(tableName, pk))
+      const output: QueryCommandOutput = await (client as DynamoDBClient).send(command)
+      const sk = output.Items?.[0]?.sk?.S
+      return sk === undefined ? undefined : Number(sk)
+    },
+  }
+}
+
+function highestSequenceInput(tableName: string, pk: RowKey['pk']): QueryCommandInput {
+  return {
+    TableName: tableName,
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': { S: pk } },
+    ProjectionExpression: 'sk',
+    ScanIndexForward: false,
+    Limit: 1,
+    ConsistentRead: true,
+  }
+}

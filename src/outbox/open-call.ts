@@ -1,0 +1,64 @@
+import type { Clock } from '../clock.ts'
+import { OutboxError } from '../errors.ts'
+import { checkOptions, invalidSetting } from '../settings.ts'
+import type { Call } from './attempt.ts'
+import { checkForm } from './check-form.ts'
+import type { CommitRequest } from './commit.ts'
+import { draftEvents } from './draft-events.ts'
+import type { Session } from './session.ts'
+
+/** What a call needs from around it. Without `outbox` it takes no events. */
+export type CommitDeps = {
+  readonly session: Session
+  readonly clock: Clock
+  readonly outbox?: {
+    readonly tableName: string
+    readonly region?: string
+    /** The trace that the call belongs to, as a `traceparent` header of W3C Trace Context. */
+    readonly traceparent?: () => string | undefined
+  }
+}
+
+const OPTIONS = ['writes', 'guards', 'events', 'onExisting', 'token', 'deadline', 'send']
+
+/**
+ * Checks a request and fixes what all its tries share: `created`, `instance` and the text of its data. Undefined if two
+ * of its events have one key and differ. Throws `INVALID_EVENT`, `INVALID_TRANSACTION`, `INVALID_SETTING` or `INVALID_USE`.
+ */
+export async function openCall(
+  { session, clock, outbox }: CommitDeps,
+  request: CommitRequest,
+): Promise<Call | undefined> {
+  checkRequest(request)
+  for (const [n, write] of request.writes.entries()) checkForm(write, n, session.kind)
+  if (outbox === undefined && request.events.length > 0) {
+    throw new OutboxError('INVALID_USE', 'Events need an outbox. Create one for this consumer with createOutbox.')
+  }
+  const created = clock.now()
+  const events = await draftEvents(request.events, request.events.length > 0 ? outbox?.traceparent?.() : undefined)
+  if (events === undefined) return undefined
+  const region = request.events.length === 0 ? '' : (outbox?.region ?? (await clientRegion(session)))
+  const instance = clock.id().replaceAll('-', '').slice(-INSTANCE_LENGTH)
+  return { request, events, stamp: { created, instance, region }, tableName: outbox?.tableName ?? '' }
+}
+
+/** 64 random bits: enough to tell the calls on one key apart, and short in each row. */
+const INSTANCE_LENGTH = 16
+
+function checkRequest(request: CommitRequest): void {
+  checkOptions('transaction', request, OPTIONS)
+  const { writes, events, onExisting, token } = request
+  if (!Array.isArray(writes)) throw invalidSetting('writes', 'must be an array of actions')
+  if (!Array.isArray(events)) throw invalidSetting('events', 'must be an array of events')
+  if (onExisting !== 'cancel' && onExisting !== 'commit')
+    throw invalidSetting('onExisting', 'must be "cancel" or "commit"')
+  if (token === undefined) return
+  if (typeof token !== 'string' || !/^.{1,36}$/s.test(token))
+    throw invalidSetting('token', 'must be text of 1–36 characters')
+}
+
+async function clientRegion(session: Session): Promise<string> {
+  const region = await session.region()
+  if (typeof region === 'string' && region !== '') return region
+  throw invalidSetting('region', 'is missing: set it on the client, or give it to createOutbox')
+}
