@@ -24,7 +24,9 @@ describe('coalescing', () => {
       for (let i = 0; i < depth; i++) await undefined
       return call(job(n))
     }
-    expect(await Promise.all(Array.from({ length: 10 }, (_, n) => deep(n, n * 3)))).toEqual([0, 2, 4, 6, 8, 10, 12, 14, 16, 18])
+    expect(await Promise.all(Array.from({ length: 10 }, (_, n) => deep(n, n * 3)))).toEqual([
+      0, 2, 4, 6, 8, 10, 12, 14, 16, 18,
+    ])
     expect(requests).toHaveLength(1)
   })
 
@@ -64,7 +66,10 @@ describe('coalescing', () => {
       if (failing) throw new Error('down')
       return jobs.map(({ n }) => n)
     })
-    expect((await Promise.allSettled([call(job(1)), call(job(2))])).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect((await Promise.allSettled([call(job(1)), call(job(2))])).map(({ status }) => status)).toEqual([
+      'rejected',
+      'rejected',
+    ])
     failing = false
     expect(await call(job(3))).toBe(3)
   })

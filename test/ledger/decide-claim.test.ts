@@ -67,7 +67,10 @@ describe('claim decision', () => {
   it('defers to the end of a live lease, running or alone, even for a later life', () => {
     for (const status of ['running', 'alone'] as const) {
       const live = entry({ status, lease: NOW + 1 })
-      expect(decideClaim(live, request({ alone: true, life: LIFE + 1 }), NOW)).toEqual({ action: 'defer', until: NOW + 1 })
+      expect(decideClaim(live, request({ alone: true, life: LIFE + 1 }), NOW)).toEqual({
+        action: 'defer',
+        until: NOW + 1,
+      })
     }
   })
 
@@ -114,6 +117,9 @@ describe('claim decision', () => {
   it('resumes dead-lettering at the limit, due or not, also after the limit was lowered', () => {
     const failed = entry({ status: 'failed', attempts: 5, due: NOW + 1, failure: 'no stock' })
     const decision = decideClaim(failed, request({ maxAttempts: 3 }), NOW)
-    expect(decision).toMatchObject({ action: 'exhausted', exhausted: { attempts: 5, failure: 'no stock', status: 'failed' } })
+    expect(decision).toMatchObject({
+      action: 'exhausted',
+      exhausted: { attempts: 5, failure: 'no stock', status: 'failed' },
+    })
   })
 })
