@@ -38,7 +38,10 @@ describe('manual clock', () => {
 
   it('gives ids that count and a random number that never changes', () => {
     const clock = createManualClock()
-    expect([clock.id(), clock.id()]).toEqual(['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'])
+    expect([clock.id(), clock.id()]).toEqual([
+      '00000000-0000-4000-8000-000000000001',
+      '00000000-0000-4000-8000-000000000002',
+    ])
     expect([clock.random(), clock.random()]).toEqual([0.5, 0.5])
   })
 })
