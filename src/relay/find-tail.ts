@@ -1,0 +1,124 @@
+import { formatSequence } from '../event/identity.ts'
+import { CHUNK_ROWS, type Chunk, isPassed, type OrderedReading, orderedReadings, readChunk } from './group-chunk.ts'
+import type { Run } from './run.ts'
+
+/** Where to begin with a group. */
+export type GroupStart = {
+  readonly chunk: Chunk
+  /** Sequence of the row right below the chunk, if that row was read. */
+  readonly below?: number
+}
+
+export type Tail =
+  /** The newest row is not pending. */
+  | { readonly kind: 'empty' }
+  /** The start lies deeper than was looked: the sweeper's. */
+  | { readonly kind: 'deep' }
+  | (GroupStart & { readonly kind: 'tail' })
+
+/**
+ * Finds the start of a group's pending tail, downward from its newest row, in at most `limit` rows. Everything below the
+ * first settled row was accepted, is dead, or was redriven (and is the sweeper's). Rows are kept from this read if they
+ * fit in a chunk, else read again upward. Throws if the table does not answer.
+ */
+export async function findTail(run: Run, pk: string, limit: number): Promise<Tail> {
+  const readAt = run.clock.now()
+  const descent = await descend(run, pk, { limit, keepRows: true })
+  if (descent.kind === 'deep') return descent
+  const [lowest] = descent.kept
+  if (descent.lowest === undefined) return { kind: 'empty' }
+  const below = descent.below === undefined ? {} : { below: descent.below }
+  if (lowest !== undefined && lowest.sequence === descent.lowest) {
+    return { kind: 'tail', chunk: { readings: descent.kept, more: false, readAt }, ...below }
+  }
+  return { kind: 'tail', chunk: await readChunk(run, pk, descent.lowest), ...below }
+}
+
+/**
+ * Finds where the pending rows around `sequence` begin: the index names that row, but not surely those before it.
+ * Usually one read: the row before is settled, and the rest of the read is the first chunk. Else downward, keys only, to
+ * the first settled row. Undefined if the time ended. Throws if the table does not answer.
+ */
+export async function findStart(run: Run, pk: string, sequence: number): Promise<GroupStart | undefined> {
+  const chunk = await readChunk(run, pk, sequence - 1)
+  const [first] = chunk.readings
+  if (first !== undefined && first.sequence === sequence - 1 && isPassed(first)) return { chunk }
+  const descent = await descend(run, pk, { to: sequence - 1, keepRows: false })
+  if (descent.kind === 'deep') return undefined
+  const below = descent.below === undefined ? {} : { below: descent.below }
+  if (descent.lowest === undefined) return { chunk, ...below }
+  return { chunk: await readChunk(run, pk, descent.lowest), ...below }
+}
+
+type Descent =
+  | { readonly kind: 'deep' }
+  | {
+      readonly kind: 'found'
+      /** The tail's rows, ascending, or its highest ones if there are more than a chunk holds. */
+      readonly kept: readonly OrderedReading[]
+      /** Lowest row that is not passed; undefined if there is none. */
+      readonly lowest?: number
+      /** The passed row that ended the descent; undefined at the group's beginning. */
+      readonly below?: number
+    }
+
+type DescentOptions = {
+  /** Highest sequence, inclusive. */
+  readonly to?: number
+  /** Most rows; without it, until the time is over. */
+  readonly limit?: number
+  readonly keepRows: boolean
+}
+
+async function descend(
+  run: Run,
+  pk: string,
+  { to, limit = Number.POSITIVE_INFINITY, keepRows }: DescentOptions,
+): Promise<Descent> {
+  const kept: OrderedReading[] = []
+  let lowest: number | undefined
+  let next = to
+  for (let seen = 0; seen < limit && !run.over(); ) {
+    const page = await readDown(run, pk, { to: next, limit: Math.min(limit - seen, pageSize(seen)), bare: !keepRows })
+    const readings = orderedReadings(page.images, run.regions)
+    for (const reading of readings) {
+      if (reading.kind === 'settled') return found(kept, lowest, reading.sequence)
+      if (!isPassed(reading)) lowest = reading.sequence
+      if (keepRows && kept.length < CHUNK_ROWS) kept.unshift(reading)
+    }
+    const last = readings.at(-1)
+    if (!page.more || last === undefined) return found(kept, lowest, undefined)
+    seen += page.images.length
+    next = last.sequence - 1
+  }
+  return { kind: 'deep' }
+}
+
+/** Small at first: mostly the very next row is settled. */
+function pageSize(seen: number): number {
+  return seen === 0 ? CHUNK_ROWS : 4 * CHUNK_ROWS
+}
+
+function found(kept: readonly OrderedReading[], lowest: number | undefined, below: number | undefined): Descent {
+  return {
+    kind: 'found',
+    kept,
+    ...(lowest === undefined ? {} : { lowest }),
+    ...(below === undefined ? {} : { below }),
+  }
+}
+
+async function readDown(
+  run: Run,
+  pk: string,
+  { to, limit, bare }: { readonly to: number | undefined; readonly limit: number; readonly bare: boolean },
+) {
+  const range = {
+    pk,
+    limit,
+    bare,
+    descending: true,
+    ...(to === undefined ? {} : { to: formatSequence(Math.max(0, to)) }),
+  }
+  return run.ask((store, signal) => store.readGroup(range, signal))
+}

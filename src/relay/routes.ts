@@ -1,0 +1,63 @@
+import { checkOptions, invalidSetting } from '../settings.ts'
+import type { Publisher } from './publisher.ts'
+
+/** Which rows go where. A row goes to every destination of every route that takes it; of names, exact ones only. */
+export type Route = {
+  /** Sources taken. Default: all, and foreign rows, which have none. */
+  readonly source?: string | readonly string[]
+  /** Types taken. Default: all, and foreign rows without a type. */
+  readonly type?: string | readonly string[]
+  readonly to: Publisher | readonly Publisher[]
+}
+
+export type Routing = {
+  /** Every destination once. */
+  readonly publishers: readonly Publisher[]
+  /** Names of the destinations of a row; empty if no route takes it. */
+  readonly destinationsOf: (row: { readonly source?: string; readonly type?: string }) => readonly string[]
+}
+
+type Rule = {
+  readonly sources?: ReadonlySet<string>
+  readonly types?: ReadonlySet<string>
+  readonly names: readonly string[]
+}
+
+/** Checks the routes once. Refused: none, one without a destination, two destinations of one name. */
+export function compileRoutes(routes: readonly Route[]): Routing {
+  if (routes.length === 0) throw invalidSetting('routes', 'must hold at least one route')
+  const publishers = new Map<string, Publisher>()
+  const rules = routes.map((route, index) => compileRule(route, `routes[${index}]`, publishers))
+  return {
+    publishers: [...publishers.values()],
+    destinationsOf: (row) => [...new Set(rules.filter((rule) => takes(rule, row)).flatMap((rule) => rule.names))],
+  }
+}
+
+function compileRule(route: Route, path: string, publishers: Map<string, Publisher>): Rule {
+  checkOptions(path, route, ['source', 'type', 'to'])
+  const to = [route.to].flat() as readonly Publisher[]
+  if (to.length === 0) throw invalidSetting(`${path}.to`, 'must name at least one destination')
+  for (const publisher of to) register(publisher, path, publishers)
+  return {
+    names: to.map(({ name }) => name),
+    ...(route.source === undefined ? {} : { sources: new Set([route.source].flat()) }),
+    ...(route.type === undefined ? {} : { types: new Set([route.type].flat()) }),
+  }
+}
+
+function register(publisher: Publisher, path: string, publishers: Map<string, Publisher>): void {
+  const { name } = publisher
+  if (name.length < 1 || name.length > 64) throw invalidSetting(`${path}.to.name`, 'must have 1 to 64 characters')
+  const known = publishers.get(name) ?? publisher
+  if (known !== publisher) throw invalidSetting(`${path}.to.name`, 'is the name of another destination too')
+  publishers.set(name, publisher)
+}
+
+function takes(
+  { sources, types }: Rule,
+  { source, type }: { readonly source?: string; readonly type?: string },
+): boolean {
+  if (sources !== undefined && (source === undefined || !sources.has(source))) return false
+  return types === undefined || (type !== undefined && types.has(type))
+}
