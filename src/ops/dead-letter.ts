@@ -1,0 +1,63 @@
+import type { Message, SendMessageBatchRequestEntry } from '@aws-sdk/client-sqs'
+import { decodeBody } from '../event/codec.ts'
+import { decodeLifeNote, LIFE_ATTRIBUTE } from '../event/life.ts'
+
+/** A message of a dead-letter queue, as far as it tells about itself. */
+export type DeadLetter = {
+  /** The event's id; the SQS message id of what this package did not write. */
+  readonly id: string
+  /** `consumer/handler` names it concerns; empty if SQS itself moved it here. */
+  readonly handlers: readonly string[]
+  readonly attempts?: number
+  readonly reason?: string
+}
+
+/** Reads a message as `ReceiveMessage` gives it. Never throws. */
+export function readDeadLetter({ Body = '', MessageId = '', MessageAttributes }: Message): DeadLetter {
+  const decoded = decodeBody(Body)
+  const note = decodeLifeNote(MessageAttributes?.[LIFE_ATTRIBUTE]?.StringValue ?? '')
+  return {
+    id: decoded.ok && decoded.own ? decoded.event.id : MessageId,
+    handlers: note?.handlers ?? [],
+    ...(note?.attempts === undefined ? {} : { attempts: note.attempts }),
+    ...(note?.reason === undefined ? {} : { reason: note.reason }),
+  }
+}
+
+/**
+ * The message as it goes back into its queue: same body, group and attributes, so that it is the next life of the handlers
+ * it names. Its deduplication id is the copy's own, made of event, handler and life: a redrive that is repeated adds nothing
+ * within five minutes, and one right after the first send is not taken for that. A message that SQS moved itself goes under
+ * its message id.
+ */
+export function redriveEntry(message: Message, index: number): SendMessageBatchRequestEntry {
+  const { Body, Attributes, MessageAttributes, MessageId } = message
+  const group = Attributes?.MessageGroupId
+  const copied = MessageAttributes?.[LIFE_ATTRIBUTE] !== undefined
+  return {
+    Id: String(index),
+    MessageBody: Body,
+    ...(MessageAttributes === undefined ? {} : { MessageAttributes }),
+    ...(group === undefined
+      ? {}
+      : {
+          MessageGroupId: group,
+          MessageDeduplicationId: copied ? Attributes?.MessageDeduplicationId : MessageId,
+        }),
+  }
+}
+
+/** Messages in rounds that hold one of each group, the earliest first: no later one can be accepted before an earlier. */
+export function inRounds(messages: readonly Message[]): Message[][] {
+  const rounds: Message[][] = []
+  const next = new Map<string, number>()
+  for (const message of messages) {
+    const group = message.Attributes?.MessageGroupId
+    const round = group === undefined ? 0 : (next.get(group) ?? 0)
+    if (group !== undefined) next.set(group, round + 1)
+    const entries = rounds[round]
+    if (entries === undefined) rounds.push([message])
+    else entries.push(message)
+  }
+  return rounds
+}
