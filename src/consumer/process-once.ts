@@ -80,7 +80,9 @@ export async function processOnce<Result>(
   const { logger = consoleLogger, telemetry = silentTelemetry, clock = systemClock } = options
   const name = `${checkHandlerName('consumer', consumer)}/${checkHandlerName('handler', handler)}`
   const maxAttempts = inRange('maxAttempts', options.maxAttempts, RANGES.maxAttempts)
-  const lease = clock.now() + inRange('leaseSeconds', options.leaseSeconds, RANGES.leaseSeconds) * 1000
+  const leaseMs = inRange('leaseSeconds', options.leaseSeconds, RANGES.leaseSeconds) * 1000
+  const lease = clock.now() + leaseMs
+  const deadline = lease - Math.min(1000, leaseMs / 5)
   const ran: { result?: Result; error?: unknown } = {}
   const run = async (context: HandlerContext): Promise<void> => {
     try {
@@ -93,7 +95,7 @@ export async function processOnce<Result>(
   const dependencies = { ledger, logger, telemetry, clock, ...(outbox === undefined ? {} : { outbox }) }
   const { signal = new AbortController().signal } = options
   const job = { name, maxAttempts, backoff, run }
-  const once = { job, id: eventId, life, receiveCount: 1, redriven: false, lease, deadline: lease, signal, alone }
+  const once = { job, id: eventId, life, receiveCount: 1, redriven: false, lease, deadline, signal, alone }
   const outcome = await runHandler(dependencies, once)
   switch (outcome.status) {
     case 'settled':

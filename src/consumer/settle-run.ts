@@ -1,4 +1,4 @@
-import { DEFAULT_BACKOFF, retryBackoff } from '../backoff.ts'
+import { DEFAULT_BACKOFF, jitter, retryBackoff } from '../backoff.ts'
 import { errorName } from '../errors.ts'
 import type { Claim, SettleOutcome } from '../ledger/ledger.ts'
 import type { RunEnd, Settlement } from './decide-settlement.ts'
@@ -22,13 +22,13 @@ export async function settle(dependencies: RunDependencies, ended: Ended): Promi
       })
       return { status: 'settled', how: 'handled' }
     case 'complete': {
-      const outcome = await ledger.complete(claim)
+      const outcome = await persist(dependencies, run, () => ledger.complete(claim))
       if (outcome.status !== 'settled') return notWritten(dependencies, claim, outcome)
       telemetry.count('handled')
       return { status: 'settled', how: 'handled' }
     }
     case 'release': {
-      const outcome = await ledger.release(claim, settlement.due)
+      const outcome = await persist(dependencies, run, () => ledger.release(claim, settlement.due))
       if (outcome.status !== 'settled') return notWritten(dependencies, claim, outcome)
       telemetry.count('deferred')
       return { status: 'unsettled', due: settlement.due }
@@ -36,7 +36,7 @@ export async function settle(dependencies: RunDependencies, ended: Ended): Promi
     case 'fail': {
       const { failure } = settlement
       logger.warn('handler failed', { ...fields, reason: failure.reason })
-      const outcome = await ledger.fail(claim, failure)
+      const outcome = await persist(dependencies, run, () => ledger.fail(claim, failure))
       if (outcome.status !== 'settled') return notWritten(dependencies, claim, outcome)
       telemetry.count('failed')
       if (run.job.metric !== undefined) telemetry.count(run.job.metric)
@@ -44,6 +44,20 @@ export async function settle(dependencies: RunDependencies, ended: Ended): Promi
       const { attempts, reason } = failure
       return { status: 'exhausted', exhausted: { ...claim, status: 'failed', attempts, failure: reason } }
     }
+  }
+}
+
+/** A run has cost more than waiting does: while the ledger is out of reach, its end is written again and again, in time. */
+async function persist(
+  { clock }: RunDependencies,
+  { deadline }: Run,
+  write: () => Promise<SettleOutcome>,
+): Promise<SettleOutcome> {
+  for (let tries = 1; ; tries++) {
+    const outcome = await write()
+    const pause = jitter(tries, clock.random, { firstMs: 200, capMs: 5000 })
+    if (outcome.status !== 'unavailable' || clock.now() + pause >= deadline) return outcome
+    await clock.sleep(pause)
   }
 }
 
