@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../src/clock.ts'
 
 export type TestClock = Clock & {
@@ -6,10 +7,12 @@ export type TestClock = Clock & {
   readonly advance: (ms: number) => void
 }
 
-/** A clock that never waits: a sleep moves its time on at once. Ids count up; chance is always one half. */
+/**
+ * A clock that never waits: a sleep moves its time on at once. Ids are real ones, since an engine knows the tokens of all
+ * tests; chance is always one half.
+ */
 export function testClock(start = Date.UTC(2026, 0, 31, 12)): TestClock {
   let now = start
-  let ids = 0
   const sleeps: number[] = []
   return {
     now: () => now,
@@ -18,7 +21,7 @@ export function testClock(start = Date.UTC(2026, 0, 31, 12)): TestClock {
       now += ms
     },
     random: () => 0.5,
-    id: () => `00000000-0000-4000-8000-${String(++ids).padStart(12, '0')}`,
+    id: randomUUID,
     sleeps,
     advance: (ms) => {
       now += ms
