@@ -39,25 +39,23 @@ export async function redriveMessages(
   queue: DeadLetterQueue,
   select: (letter: DeadLetter) => boolean,
 ): Promise<RedriveReport> {
-  const report = { redriven: 0, failed: 0 }
   /** By message id: one that comes again, its hiding over, is not looked at twice. */
   const held = new Map<string | undefined, Message>()
+  const isNew = ({ MessageId }: Message): boolean => !held.has(MessageId)
+  let redriven = 0
+  let failed = 0
   try {
-    for (
-      let page = await receive(queue);
-      page.some(({ MessageId }) => !held.has(MessageId));
-      page = await receive(queue)
-    ) {
-      const chosen = choose(page, (message) => !held.has(message.MessageId) && select(readDeadLetter(message)))
+    for (let page = await receive(queue); page.some(isNew); page = await receive(queue)) {
+      const chosen = choose(page, (message) => isNew(message) && select(readDeadLetter(message)))
       const moved = await move(queue, chosen)
-      report.redriven += moved.size
-      report.failed += chosen.length - moved.size
-      for (const message of page) if (!moved.has(message)) held.set(message.MessageId, message)
+      redriven += moved.size
+      failed += chosen.length - moved.size
+      for (const message of page.filter((one) => !moved.has(one))) held.set(message.MessageId, message)
     }
   } finally {
     await release(queue, [...held.values()])
   }
-  return { ...report, left: held.size - report.failed }
+  return { redriven, failed, left: held.size - failed }
 }
 
 /** Moves one event's dead letters, of one handler (`consumer/handler`) or of all. */
