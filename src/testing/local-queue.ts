@@ -18,7 +18,11 @@ export type LocalQueue = {
   readonly delete: (handle: string) => HandleResult
   readonly changeVisibility: (handle: string, visibilityMs: number) => HandleResult
   readonly depth: () => QueueDepth
-  readonly nextVisibleAt: () => number | undefined
+  /**
+   * The first moment after `since` at which a hidden message shows. Give the time from before the receive that found
+   * nothing: what has shown since then would be missed otherwise.
+   */
+  readonly nextVisibleAt: (since: number) => number | undefined
   readonly purge: () => void
   /** Calls `listener` whenever a message may have become free; returns what ends that. */
   readonly onChange: (listener: () => void) => () => void
@@ -99,7 +103,7 @@ export function createLocalQueue({ name, url, arn, attributes: initial, clock, f
       return result
     },
     depth: () => state.depth(clock.now()),
-    nextVisibleAt: () => state.nextVisibleAt(clock.now()),
+    nextVisibleAt: state.nextVisibleAt,
     purge: () => state.purge(),
     onChange: (listener) => {
       listeners.add(listener)

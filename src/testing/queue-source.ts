@@ -85,6 +85,7 @@ export function createQueueSource(settings: QueueSettings, deps: QueueSourceDepe
     while (!stopped.signal.aborted) {
       if (windowMs > 0 && queue.depth().visible > 0 && queue.depth().visible < batchSize)
         await clock.sleep(windowMs, stopped.signal).catch(() => {})
+      const since = clock.now()
       for (let room = maxConcurrency - inFlight.size; room > 0; room -= 1) {
         const messages = takeBatch()
         if (messages.length === 0) break
@@ -95,7 +96,7 @@ export function createQueueSource(settings: QueueSettings, deps: QueueSourceDepe
         })
         inFlight.add(running)
       }
-      await waker.wait(inFlight.size < maxConcurrency ? queue.nextVisibleAt() : undefined)
+      await waker.wait(inFlight.size < maxConcurrency ? queue.nextVisibleAt(since) : undefined)
     }
   }
   const finished = loop()

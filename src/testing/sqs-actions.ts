@@ -117,9 +117,11 @@ async function receiveMessage(queue: LocalQueue, input: SqsInput, clock: Clock):
   const until = clock.now() + wait * 1000
   const take = (): StoredMessage[] =>
     queue.receive(max, VisibilityTimeout === undefined ? undefined : VisibilityTimeout * 1000)
+  let since = clock.now()
   let messages = take()
   while (messages.length === 0 && clock.now() < until) {
-    await nextChange(queue, clock, until)
+    await nextChange(queue, clock, Math.min(until, queue.nextVisibleAt(since) ?? until))
+    since = clock.now()
     messages = take()
   }
   return { body: messages.length === 0 ? {} : { Messages: messages.map((message) => wireMessage(message, input)) } }
@@ -129,8 +131,7 @@ async function receiveMessage(queue: LocalQueue, input: SqsInput, clock: Clock):
 async function nextChange(queue: LocalQueue, clock: Clock, until: number): Promise<void> {
   const woken = new AbortController()
   const end = queue.onChange(() => woken.abort(new Error('changed')))
-  const at = Math.min(until, queue.nextVisibleAt() ?? until)
-  await clock.sleep(Math.max(1, at - clock.now()), woken.signal).catch(() => {})
+  await clock.sleep(Math.max(1, until - clock.now()), woken.signal).catch(() => {})
   end()
 }
 

@@ -8,6 +8,12 @@ export type WaitOptions = {
 
 const POLL_MS = 5
 
+export type Watched = {
+  readonly sources: () => readonly Source[]
+  /** Grows whenever a source reads or a function ends. */
+  readonly activity: () => number
+}
+
 /**
  * Resolves with the first answer of `probe` that is neither false nor undefined. Throws after the timeout, with what
  * `describe` says is still missing.
@@ -29,11 +35,7 @@ export async function waitFor<Value>(
  * Resolves once all sources have caught up, their queues are empty and nothing is in flight, all of it within one look
  * during which nothing happened: a follow-up event written by a handler is waited for too.
  */
-export async function waitUntilIdle(
-  sources: () => readonly Source[],
-  activity: () => number,
-  options: WaitOptions = {},
-): Promise<void> {
+export async function waitUntilIdle({ sources, activity }: Watched, options: WaitOptions = {}): Promise<void> {
   const pending = (): string[] => sources().flatMap((source) => source.pending())
   const isIdle = async (): Promise<boolean> => {
     const before = activity()

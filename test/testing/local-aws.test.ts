@@ -15,7 +15,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isOutboxError } from '../../src/errors.ts'
 import { startDynamoEngine } from '../../src/testing/dynamo-engine.ts'
 import type { SqsEvent, StreamEvent, StreamRecord } from '../../src/testing/lambda-events.ts'
-import { type LocalAws, type LocalQueueInfo, startLocalAws } from '../../src/testing/local-aws.ts'
+import { startLocalAws } from '../../src/testing/local-aws.ts'
+import type { LocalAws } from '../../src/testing/local-aws-options.ts'
+import type { LocalQueueInfo } from '../../src/testing/local-queue-info.ts'
 import { processFunction } from '../../src/testing/process-function.ts'
 import { waitFor } from '../../src/testing/wait.ts'
 
@@ -254,9 +256,10 @@ describe('a local AWS', () => {
   })
 
   it('survives a consumer process that is killed in mid-handler', async () => {
-    const queue = await aws.createQueue('killed', { visibilityTimeoutSeconds: 120 })
-    const code = processFunction({ module: new URL('./fixtures/handlers.ts', import.meta.url), export: 'crashOnce' })
-    const consumer = aws.connectQueue({ queue, handler: code, timeoutMs: 110_000 })
+    const queue = await aws.createQueue('killed')
+    const module = new URL('./fixtures/handlers.ts', import.meta.url)
+    const code = processFunction({ module, export: 'crashOnce', env: { QUEUE_URL: queue.url } })
+    const consumer = aws.connectQueue({ queue, handler: code, timeoutMs: 900_000 })
     await send(queue, 'g', 'x')
     const rows = async (): Promise<(string | undefined)[]> => {
       const FilterExpression = 'attribute_not_exists(body)'

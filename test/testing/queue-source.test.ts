@@ -4,7 +4,9 @@ import type { LambdaHandler, SqsEvent } from '../../src/testing/lambda-events.ts
 import type { LocalQueue } from '../../src/testing/local-queue.ts'
 import { createManualClock, type ManualClock } from '../../src/testing/manual-clock.ts'
 import { createQueueSource, type QueueSettings, type QueueSource } from '../../src/testing/queue-source.ts'
+import { scaledClock } from '../../src/testing/scaled-clock.ts'
 import { acceptEntry, createQueueRegistry } from '../../src/testing/sqs-registry.ts'
+import { waitFor } from '../../src/testing/wait.ts'
 
 const VISIBILITY = 900_000
 
@@ -261,5 +263,23 @@ describe('a queue event source', () => {
     run.send('a1', 'a2')
     await run.clock.advance(0)
     expect(run.source.pending()).toEqual(['2 messages in queue.fifo (2 of them hidden)'])
+  })
+
+  it('misses no message that shows while it looks', async () => {
+    // Time runs by 2,000 ms between two looks of the machine's clock: the moment of showing falls between any two lines.
+    const clock = scaledClock({ speed: 2000, origin: Date.now() })
+    const queue = createQueueRegistry(clock).create('queue.fifo', 'http://sqs.invalid', { VisibilityTimeout: '900' })
+    let calls = 0
+    const handler: LambdaHandler<SqsEvent> = ({ Records }) => {
+      calls += 1
+      for (const { receiptHandle } of Records) queue.changeVisibility(receiptHandle, 1000)
+      if (calls < 100) throw new Error('again')
+    }
+    const target = createFunction({ timeoutMs: 900_000 }, { clock, runner: inProcess(handler, clock) })
+    const source = createQueueSource({}, { clock, queue, function: target, onActivity: () => {} })
+    acceptEntry(queue, { Id: '0', MessageBody: 'x', MessageGroupId: 'g' }, { messageId: 'x', sequenceNumber: '1' })
+    await waitFor(() => calls >= 100)
+    await source.stop()
+    expect(calls).toBe(100)
   })
 })

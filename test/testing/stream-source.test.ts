@@ -74,11 +74,7 @@ function start(
     batches,
     discarded,
     push,
-    idle: () =>
-      waitUntilIdle(
-        () => [source],
-        () => activity,
-      ),
+    idle: () => waitUntilIdle({ sources: () => [source], activity: () => activity }),
   }
 }
 
