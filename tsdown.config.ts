@@ -13,7 +13,6 @@ export default defineConfig({
   target: 'node22',
   platform: 'node',
   dts: true,
-  sourcemap: true,
   clean: true,
   fixedExtension: false,
 })
