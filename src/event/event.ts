@@ -23,7 +23,8 @@ type Ordered = {
   /** 1–128 ASCII letters, digits and punctuation, no space: the aggregate whose events keep their order. */
   readonly group: string
   /**
-   * `'auto'`: the next number of the group. A number: the aggregate's own version, which **must** be taken under a
+   * `'auto'`: the next number of the group, read and then claimed: about 65 transactions a second on one group. It is
+   * never a duplicate: idempotence comes from a keyed event, or a condition of your own, in the same transaction. A number: the aggregate's own version, which **must** be taken under a
    * conditional write on the aggregate in the same transaction.
    */
   readonly sequence: 'auto' | number

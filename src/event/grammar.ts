@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import { OutboxError } from '../errors.ts'
 
 /** Longest `source`, `type`, `key` and `group`: what SQS takes as group and deduplication ids. */
@@ -66,7 +67,7 @@ const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\
 
 /** RFC 3339 text of a date or of such a text, kept as it is. A date that does not parse is an error, never "now". */
 export function checkTime(path: string, time: unknown): string {
-  const text = time instanceof Date && !Number.isNaN(time.getTime()) ? time.toISOString() : time
+  const text = types.isDate(time) && !Number.isNaN(time.getTime()) ? time.toISOString() : time
   if (typeof text === 'string' && isTime(text)) return text
   const got = typeof text === 'string' ? `text of ${text.length} characters that is no such time` : describe(text)
   throw invalidEvent(path, `must be a valid date or RFC 3339 text such as 2026-01-31T12:00:00Z; got ${got}`)
@@ -83,7 +84,7 @@ function isTime(text: string): boolean {
 export function describe(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
-  if (value instanceof Date) return 'an invalid date'
+  if (types.isDate(value)) return 'an invalid date'
   return typeof value === 'object' ? 'an object' : typeof value
 }
 

@@ -51,7 +51,7 @@ function plainValue(value: AttributeValue): unknown {
 const CONTENT: Readonly<Record<string, (content: unknown) => boolean>> = {
   S: (content) => typeof content === 'string',
   N: (content) => typeof content === 'string',
-  B: (content) => content instanceof Uint8Array,
+  B: ArrayBuffer.isView,
   BOOL: (content) => typeof content === 'boolean',
   NULL: (content) => typeof content === 'boolean',
   SS: Array.isArray,

@@ -76,7 +76,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
   const session = createSession(checkClient(options))
   const commit = (request: CommitRequest) => commitTransaction({ session, clock, outbox }, request)
-  const transact: Outbox['transact'] = async ({ writes = [], events = [], onExisting = 'cancel', ...rest }) => {
+  const transact: Outbox['transact'] = async (transaction) => {
+    checkOptions('transact', transaction, ['writes', 'events', 'onExisting', 'token', 'send'])
+    const { writes = [], events = [], onExisting = 'cancel', ...rest } = transaction
     const outcome = await commit({ writes, events, onExisting, ...rest })
     if (outcome.status !== 'committed' && outcome.status !== 'duplicate') throw outcomeError(outcome)
     return { duplicate: outcome.status === 'duplicate', events: outcome.events }

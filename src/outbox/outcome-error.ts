@@ -8,7 +8,7 @@ export function outcomeError(outcome: Failure): OutboxError {
   switch (outcome.status) {
     case 'conflict': {
       const message =
-        'An event of this call is stored already with other type or data, or stored beside events that are new. Nothing was written. Give the new content a key of its own.'
+        'An event of this call is stored already, or given twice, with other type or data; or some of its events are stored and others are new. Nothing was written. Give new content a key of its own.'
       return new OutboxError('EVENT_CONFLICT', message)
     }
     case 'guard-failed':

@@ -128,6 +128,35 @@ describe('an answer that is lost', () => {
     await expect(shop.outbox.transact({ events: [other] })).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' })
   })
 
+  it('is a failure after all once another call’s row shows that it was never applied', async () => {
+    shop.faults.next(WRITE, { before: networkError() }, { meanwhile: () => shop.other.transact({ events: [auto] }) })
+    shop.faults.next(WRITE, { before: awsError('AccessDeniedException') })
+    await expect(shop.outbox.transact({ events: [auto] })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  })
+
+  it('stays unknown when a condition fails then and the rows cannot be read', async () => {
+    shop.faults.next(
+      WRITE,
+      { after: networkError() },
+      { before: transactionCanceled('ConditionalCheckFailed', 'None') },
+    )
+    shop.faults.next('GetItemCommand', { before: awsError('AccessDeniedException') })
+    const call = shop.outbox.transact({ writes: [shop.newOrder('a')], events: [event] })
+    await expect(call).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+  })
+
+  it('stays unknown when the token turns out to be another transaction’s', async () => {
+    shop.faults.next(WRITE, { before: networkError() }, { before: awsError('IdempotentParameterMismatchException') })
+    await expect(shop.outbox.transact({ events: [event] })).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+  })
+
+  it('is looked for with consistent reads', async () => {
+    shop.faults.next(WRITE, ...times(MAX_UNANSWERED_TRIES, { before: networkError() }))
+    await expect(shop.outbox.transact({ events: [auto] })).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+    expect(shop.faults.inputs('GetItemCommand')).toEqual([expect.objectContaining({ ConsistentRead: true })])
+    expect(shop.faults.inputs('QueryCommand')).toEqual([expect.objectContaining({ ConsistentRead: true, Limit: 1 })])
+  })
+
   it('counts tries inside the SDK too', async () => {
     const Throttled = awsError('ThrottlingException', { $metadata: { httpStatusCode: 400, attempts: 3 } })
     shop.faults.next(WRITE, { after: Throttled }, ...times(MAX_BUSY_TRIES, { before: awsError('ThrottlingException') }))

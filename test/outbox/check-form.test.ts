@@ -1,6 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
+import { describe, expect, expectTypeOf, it } from 'vitest'
 import { checkForm } from '../../src/outbox/check-form.ts'
 import type { ClientKind, ClientWrite } from '../../src/outbox/client-write.ts'
+import { createOutbox } from '../../src/outbox/create-outbox.ts'
 import { proves } from '../cases.ts'
 
 const TableName = 'orders'
@@ -49,5 +52,21 @@ describe('checkForm', () => {
     ['no item', { Put: { TableName } }],
   ])('refuses %s', (_, write) => {
     expect(refusal(write, 'documentClient')).toContain('Not sent: writes[3]')
+  })
+})
+
+describe('the types', () => {
+  it('let no form through the other client', proves('item-forms'), () => {
+    const client = createOutbox({ client: new DynamoDBClient({}), tableName: 't' })
+    const documentClient = createOutbox({
+      documentClient: DynamoDBDocumentClient.from(new DynamoDBClient({})),
+      tableName: 't',
+    })
+    type ClientWrites = Parameters<typeof client.transact>[0]['writes']
+    type DocumentWrites = Parameters<typeof documentClient.transact>[0]['writes']
+    expectTypeOf<[{ Put: { TableName: string; Item: { id: { S: string } } } }]>().toExtend<ClientWrites>()
+    expectTypeOf<[{ Put: { TableName: string; Item: { id: string } } }]>().not.toExtend<ClientWrites>()
+    expectTypeOf<[{ Put: { TableName: string; Item: { id: string } } }]>().toExtend<DocumentWrites>()
+    expect([client.kind, documentClient.kind]).toEqual(['client', 'documentClient'])
   })
 })
