@@ -14,7 +14,7 @@ export type LocalAwsOptions = {
    * DynamoDB or SQS 5 s of this clock. Up to 30 leaves the engines time enough on a slow machine.
    */
   readonly speed?: number
-  /** A DynamoDB that runs already. Default: `DYNAMODB_ENDPOINT`, else an embedded engine. */
+  /** A DynamoDB that runs already. Default: `DYNAMODB_ENDPOINT`, else an embedded engine, which `''` asks for as well. */
   readonly dynamoEndpoint?: string
   /** Hears of every invocation that threw, with the function's name. Default: one line on standard error. */
   readonly onFunctionError?: (functionName: string, error: unknown) => void

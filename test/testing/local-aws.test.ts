@@ -310,8 +310,8 @@ describe('a clock at 3,000 times the speed', () => {
 
 describe('several at once', () => {
   it('do not meet, and leave nothing listening when they end', async () => {
-    const first = await startLocalAws()
-    const second = await startLocalAws()
+    const first = await startLocalAws({ dynamoEndpoint: '' })
+    const second = await startLocalAws({ dynamoEndpoint: '' })
     const endpoints = [first, second].flatMap(({ address }) => [address.dynamoEndpoint, address.sqsEndpoint])
     expect(new Set(endpoints).size).toBe(4)
     expect(endpoints.every((endpoint) => endpoint.startsWith('http://127.0.0.1:'))).toBe(true)
@@ -337,7 +337,7 @@ describe('several at once', () => {
   it('end with a process that is killed', async () => {
     const script = `
       const { startLocalAws } = await import(${JSON.stringify(new URL('../../src/testing/local-aws.ts', import.meta.url).href)})
-      const aws = await startLocalAws()
+      const aws = await startLocalAws({ dynamoEndpoint: '' })
       process.stdout.write(aws.address.dynamoEndpoint)
     `
     const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
