@@ -36,8 +36,10 @@ export async function runBatch(dependencies: DeliveryDependencies, batch: Batch)
       const rest = messages.slice(n)
       const outcome = await deliverIfOurs(dependencies, batch, { message, alone })
       if (outcome.status === 'settled') continue
-      if (outcome.status === 'wait-alone') parked.push({ rest, crashes: outcome.crashes })
-      else unsettled.push(...rest.map((kept) => ({ message: kept, due: dueOf(kept, outcome.due) })))
+      if (outcome.status === 'wait-alone') {
+        parked.push({ rest, crashes: outcome.crashes })
+        batch.invocation.reserveAlone()
+      } else unsettled.push(...rest.map((kept) => ({ message: kept, due: dueOf(kept, outcome.due) })))
       return
     }
   }

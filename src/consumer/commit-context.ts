@@ -148,5 +148,8 @@ function isConditionFailure(error: unknown): boolean {
 }
 
 function misuse(rule: string): Promise<never> {
-  return Promise.reject(new OutboxError('INVALID_USE', `${rule}.`))
+  const refused = Promise.reject(new OutboxError('INVALID_USE', `${rule}.`))
+  // A handler that does not await it must not end the process.
+  refused.catch(() => {})
+  return refused
 }

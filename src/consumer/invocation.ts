@@ -15,6 +15,8 @@ export type Invocation = {
   readonly signal: AbortSignal
   /** Whether another handler may begin: beside others, or alone. */
   readonly hasTime: (alone: boolean) => boolean
+  /** Leaves half of the time to what must run alone: from now on nothing else begins that would reach into it. */
+  readonly reserveAlone: () => void
   /** Measures one handler's run. */
   readonly measure: <Result>(run: () => Promise<Result>) => Promise<Result>
   /** Stops the timer of the signal. */
@@ -35,6 +37,7 @@ export function beginInvocation({ clock, context, leaseSeconds = 0 }: Invocation
   const abort = new AbortController()
   const timer = new AbortController()
   let longest = 0
+  let reserved = false
   clock.sleep(whole - reserve, timer.signal).then(
     () => abort.abort(new Error('The invocation is about to end.')),
     () => {},
@@ -43,7 +46,10 @@ export function beginInvocation({ clock, context, leaseSeconds = 0 }: Invocation
     lease: begun + Math.max(whole + LEASE_MARGIN_MS, leaseSeconds * 1000),
     deadline: begun + whole - reserve,
     signal: abort.signal,
-    hasTime: (alone) => isTimeEnough({ left: begun + whole - clock.now(), whole, reserve, longest, alone }),
+    hasTime: (alone) => isTimeEnough({ left: begun + whole - clock.now(), whole, reserve, longest, alone, reserved }),
+    reserveAlone: () => {
+      reserved = true
+    },
     measure: async (run) => {
       const started = clock.now()
       try {
@@ -64,13 +70,16 @@ export type TimeLeft = {
   /** The longest run of a handler in this invocation so far. */
   readonly longest: number
   readonly alone: boolean
+  /** Something else must still run alone. */
+  readonly reserved: boolean
 }
 
 /**
  * Whether a handler that begins now is likely to end in time. Running out of time looks like a crash: beside others it
  * costs a run alone, alone it costs an attempt, so that one must have half of the invocation.
  */
-export function isTimeEnough({ left, whole, reserve, longest, alone }: TimeLeft): boolean {
+export function isTimeEnough({ left, whole, reserve, longest, alone, reserved }: TimeLeft): boolean {
   if (alone && left < whole / 2) return false
-  return left > reserve + 1.5 * longest
+  const kept = reserved && !alone ? whole / 2 : reserve
+  return left > kept + 1.5 * longest
 }

@@ -33,8 +33,8 @@ export type Content =
 /** Reads an SQS record. Never throws: what cannot be understood is a message with a reason. */
 export function readMessage(record: SqsRecord): Message {
   const { messageId, receiptHandle, body, attributes, messageAttributes, eventSourceARN: queueArn } = record
-  const decoded = decodeBody(unwrapEventBridge(body))
   const note = decodeLifeNote(messageAttributes[LIFE_ATTRIBUTE]?.stringValue ?? '')
+  const decoded = note?.handlers.every(isPossibleName) === false ? BAD_NOTE : decodeBody(unwrapEventBridge(body))
   const id = decoded.ok && decoded.own ? decoded.event.id : messageId
   const groupId = attributes.MessageGroupId ?? id
   return {
@@ -51,6 +51,13 @@ export function readMessage(record: SqsRecord): Message {
     content: decoded.ok ? { ok: true, event: decoded.event } : decoded,
     ...(note === undefined ? {} : { note }),
   }
+}
+
+const BAD_NOTE = { ok: false, reason: 'the outbox attribute names a handler that cannot be' } as const
+
+/** `consumer/handler`: fit to be a sort key of the ledger. */
+function isPossibleName(name: string): boolean {
+  return /^[!-~]{3,129}$/.test(name)
 }
 
 /** An EventBridge rule wraps what it delivers: our body is then its `detail`. Any other text is returned as it is. */

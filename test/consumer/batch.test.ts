@@ -196,7 +196,7 @@ describe('a crash', () => {
     expect(runs).toEqual([crashing])
     let batches = 1
     while (kit.left() > 0 && batches < 40) {
-      const next = kit.sqs.queue.nextVisibleAt() ?? kit.clock.now()
+      const next = kit.comesBackAt() ?? kit.clock.now()
       await kit.clock.advance(Math.max(0, next - kit.clock.now()))
       await crash()
       batches += 1
@@ -287,7 +287,7 @@ describe('a running handler', () => {
       // The queue hands it out again while it runs, as if its visibility had been too short.
       kit.sqs.queue.changeVisibility(kit.handleOf(1), 0)
       expect(await kit.invoke()).toMatchObject({ received: 1, kept: 1 })
-      expect(kit.sqs.queue.nextVisibleAt()).toBe(START + LEASE_MS)
+      expect(kit.comesBackAt()).toBe(START + LEASE_MS)
       expect([answered, runs]).toEqual([false, [1]])
       gate.resolve()
       expect(await first).toMatchObject({ kept: 0 })

@@ -38,7 +38,7 @@ describe('two handlers of one message', () => {
     const kit = createConsumerKit({ handlers: [failing('late', 1, { backoff }), failing('early', 1)] })
     await kit.send(EVENT)
     await kit.invoke()
-    expect(kit.sqs.queue.nextVisibleAt()).toBe(START + 5000)
+    expect(kit.comesBackAt()).toBe(START + 5000)
   })
 
   it('one of them dead, does not run while the other one retries', proves('dead-while-other-retries'), async () => {
@@ -193,7 +193,7 @@ describe('dead-lettering', () => {
     await kit.send(EVENT)
     for (let tries = 0; tries < 20; tries++) {
       await kit.invoke()
-      await kit.clock.advance((kit.sqs.queue.nextVisibleAt() ?? 0) - kit.clock.now())
+      await kit.clock.advance((kit.comesBackAt() ?? 0) - kit.clock.now())
     }
     expect(kit.row(EVENT, 'reserve')).toMatchObject({ status: 'failed', attempts: 1 })
     down = false
@@ -323,7 +323,7 @@ describe('the ledger', () => {
       for (let tries = 0; tries < 10; tries++) {
         kit.store.faults.push('outage')
         expect(await kit.invoke()).toMatchObject({ received: 1, kept: 1 })
-        const delay = (kit.sqs.queue.nextVisibleAt() ?? 0) - kit.clock.now()
+        const delay = (kit.comesBackAt() ?? 0) - kit.clock.now()
         delays.push(delay / 1000)
         await kit.clock.advance(delay)
       }
@@ -366,7 +366,7 @@ describe('the ledger', () => {
     await kit.send(EVENT)
     const late = kit.invoke()
     while (paused.state.runs === 0) await new Promise((resolve) => setImmediate(resolve))
-    await kit.clock.advance((kit.sqs.queue.nextVisibleAt() ?? 0) - kit.clock.now())
+    await kit.clock.advance((kit.comesBackAt() ?? 0) - kit.clock.now())
     await kit.invoke()
     const failed = kit.row(EVENT, 'sure')
     expect(failed).toMatchObject({ status: 'failed', attempts: 1 })
@@ -400,7 +400,7 @@ describe('commit', () => {
       for (let n = 1; n <= undecided.length; n++) {
         expect(await kit.invoke()).toMatchObject({ kept: 1 })
         expect(kit.row(EVENT, 'reserve')).toMatchObject({ status: 'failed', attempts: 0 })
-        await kit.clock.advance((kit.sqs.queue.nextVisibleAt() ?? 0) - kit.clock.now())
+        await kit.clock.advance((kit.comesBackAt() ?? 0) - kit.clock.now())
       }
       expect(await kit.invoke()).toMatchObject({ kept: 0 })
       expect(kit.committer.requests).toHaveLength(1)

@@ -69,7 +69,7 @@ describe('createConsumer', () => {
     void kit.invoke()
     while (kit.store.rows.size === 0) await new Promise((resolve) => setImmediate(resolve))
     expect(kit.row({ n: 1 }, 'h')?.lease).toBe(kit.clock.now() + 120_000)
-    expect(kit.sqs.queue.nextVisibleAt()).toBe(kit.clock.now() + 122_000)
+    expect(kit.comesBackAt()).toBe(kit.clock.now() + 122_000)
     expect(FUNCTION_MS).toBeLessThan(120_000)
   })
 

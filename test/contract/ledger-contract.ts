@@ -38,14 +38,20 @@ export function describeLedger(name: string, create: () => Promise<LedgerUnderTe
   }
 
   describe(`ledger: ${name}`, () => {
-    it('lets one of many win, and defers the others to the end of its lease', proves('duplicate-while-running'), async () => {
-      const { ledger, request, clock, key, read } = await setup()
-      const outcomes = await Promise.all(Array.from({ length: 8 }, () => ledger.claim(request())))
-      expect(outcomes.filter(({ status }) => status === 'claimed')).toHaveLength(1)
-      const until = clock.now() + LEASE_MS
-      expect(outcomes.filter(({ status }) => status !== 'claimed')).toEqual(Array(7).fill({ status: 'deferred', until }))
-      expect(await read(key)).toMatchObject({ status: 'running', attempts: 0, lease: until })
-    })
+    it(
+      'lets one of many win, and defers the others to the end of its lease',
+      proves('duplicate-while-running'),
+      async () => {
+        const { ledger, request, clock, key, read } = await setup()
+        const outcomes = await Promise.all(Array.from({ length: 8 }, () => ledger.claim(request())))
+        expect(outcomes.filter(({ status }) => status === 'claimed')).toHaveLength(1)
+        const until = clock.now() + LEASE_MS
+        expect(outcomes.filter(({ status }) => status !== 'claimed')).toEqual(
+          Array(7).fill({ status: 'deferred', until }),
+        )
+        expect(await read(key)).toMatchObject({ status: 'running', attempts: 0, lease: until })
+      },
+    )
 
     it('keeps two consumers with a handler of the same name apart', proves('same-handler-name'), async () => {
       const { ledger, request } = await setup()
@@ -86,7 +92,9 @@ export function describeLedger(name: string, create: () => Promise<LedgerUnderTe
     it('counts failures, waits until they are due, and keeps the reason', async () => {
       const { ledger, request, claimed, clock, key, read } = await setup()
       const due = clock.now() + 5000
-      expect(await ledger.fail(await claimed(), { attempts: 1, due, reason: 'no stock' })).toEqual({ status: 'settled' })
+      expect(await ledger.fail(await claimed(), { attempts: 1, due, reason: 'no stock' })).toEqual({
+        status: 'settled',
+      })
       expect(await ledger.claim(request())).toEqual({ status: 'deferred', until: due })
       clock.advance(5000)
       expect(claimOf(await ledger.claim(request()))).toMatchObject({ status: 'running', attempts: 1 })
@@ -132,7 +140,10 @@ export function describeLedger(name: string, create: () => Promise<LedgerUnderTe
       const { ledger, claimed, key, remove } = await setup()
       const claim = await claimed()
       await ledger.complete(claim)
-      expect(await ledger.release(claim, 0)).toMatchObject({ status: 'lost', entry: { status: 'done', token: claim.token } })
+      expect(await ledger.release(claim, 0)).toMatchObject({
+        status: 'lost',
+        entry: { status: 'done', token: claim.token },
+      })
       await remove(key)
       expect(await ledger.complete(claim)).toEqual({ status: 'lost', entry: undefined })
     })

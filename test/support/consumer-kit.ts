@@ -93,6 +93,9 @@ export function createConsumerKit({ handlers, consumer: more = {}, sqs: sqsOptio
     }
   }
 
+  /** When the next hidden message shows again. */
+  const comesBackAt = () => sqs.queue.nextVisibleAt(clock.now())
+
   const handles: string[] = []
   /** One invocation with what the queue gives; deletes what the answer does not keep. */
   const invoke = async (max = 10, using: Consumer = consumer) => {
@@ -112,7 +115,7 @@ export function createConsumerKit({ handlers, consumer: more = {}, sqs: sqsOptio
     for (;;) {
       const { received } = await invoke()
       if (received > 0) continue
-      const next = sqs.queue.nextVisibleAt()
+      const next = comesBackAt()
       if (next === undefined || next > end) return
       await clock.advance(next - clock.now())
     }
@@ -129,6 +132,7 @@ export function createConsumerKit({ handlers, consumer: more = {}, sqs: sqsOptio
   return {
     clock,
     pass,
+    comesBackAt,
     sqs,
     store,
     ledger,
@@ -228,7 +232,11 @@ function createFakeCommitter(store: MemoryLedgerStore): FakeCommitter {
         set: { status: String(values[':done']) as Entry['status'] },
       }
       const answer = await store.write(write)
-      if (answer.status === 'failed') return { status: 'unavailable', reason: answer.reason, cause: undefined }
+      if (answer.status === 'failed') {
+        const entry = store.read(write.key)
+        if (entry?.token === write.expect.token && entry.status === 'done') requests.push(request)
+        return { status: 'unknown', cause: new Error(answer.reason) }
+      }
       if (answer.status === 'refused') {
         const { id: pk, name: sk, ...rest } = answer.entry ?? write.key
         return { status: 'guard-failed', index: 0, item: { pk, sk, ...rest } }
