@@ -8,6 +8,8 @@ export type MemoryRowStore = RowStore & {
   readonly all: () => readonly RowImage[]
   /** The row is committed, but the next reads of its group do not show it yet (a transaction is being applied). */
   readonly tear: (key: RowKey, reads?: number) => void
+  /** Every row is shown from now on. */
+  readonly settleTorn: () => void
   /** Calls so far, by method, and rows read by each. */
   readonly calls: Map<string, number>
   readonly rowsRead: Map<string, number>
@@ -69,6 +71,7 @@ export function createMemoryRowStore(): MemoryRowStore {
     get: (key) => rows.get(name(key)),
     all: () => [...rows.values()],
     tear: (key, reads = 1) => torn.set(name(key), reads),
+    settleTorn: () => torn.clear(),
     fail: (method, error = new Error('the table does not answer')) => broken.set(method, error),
     mend: () => broken.clear(),
     disturbMarks: (...answers) => {
@@ -78,10 +81,9 @@ export function createMemoryRowStore(): MemoryRowStore {
       call('readRows', signal)
       if (keys.length > 100) throw new Error('ValidationException: too many keys')
       if (new Set(keys.map(name)).size < keys.length) throw new Error('ValidationException: duplicate keys')
-      return read(
-        'readRows',
-        keys.flatMap((key) => rows.get(name(key)) ?? []),
-      ).map((row) => ({ ...row }))
+      const wanted = new Set(keys.map(name))
+      const found: RowImage[] = [...rows.values()].filter((row) => wanted.has(name(keyOf(row))))
+      return read('readRows', found)
     },
     readGroup: async ({ pk, from = '0', to = '9'.repeat(16), descending = false, limit }, signal) => {
       call('readGroup', signal)
