@@ -23,7 +23,7 @@ export function describeLedger(name: string, create: () => Promise<LedgerUnderTe
 
   const setup = async () => {
     const tested = await create()
-    const key = { id: `event-${++events}`, name: 'shop/reserve' }
+    const key = { id: `${name} ${++events}`, name: 'shop/reserve' }
     const life = tested.clock.now() - 1000
     const request = (fields: Partial<ClaimRequest> = {}): ClaimRequest => ({
       ...key,

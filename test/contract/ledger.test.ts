@@ -1,7 +1,8 @@
 import { DeleteItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb'
-import { afterAll, beforeAll } from 'vitest'
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClaims } from '../../src/ledger/claims.ts'
-import { createDynamoStore } from '../../src/ledger/dynamo-store.ts'
+import { createLedger } from '../../src/ledger/dynamo-ledger.ts'
 import type { EntryKey } from '../../src/ledger/entry.ts'
 import { fromItem } from '../../src/ledger/statements.ts'
 import { testClock } from '../support/clock.ts'
@@ -30,18 +31,41 @@ describeLedger('in memory', async () => {
   }
 })
 
-describeLedger('DynamoDB', async () => {
-  const clock = { ...testClock(), id: () => crypto.randomUUID() }
-  const { client } = dynamo
-  const store = createDynamoStore({ client, tableName, clock })
-  const input = ({ id, name }: EntryKey) => ({ TableName: tableName, Key: { pk: { S: id }, sk: { S: name } } })
-  return {
-    ledger: createClaims({ store, clock, keepSeconds: KEEP_SECONDS }),
-    clock,
-    read: async (key) => {
-      const { Item } = await client.send(new GetItemCommand({ ...input(key), ConsistentRead: true }))
-      return Item === undefined ? undefined : fromItem(Item)
-    },
-    remove: async (key) => void (await client.send(new DeleteItemCommand(input(key)))),
-  }
+for (const kind of ['client', 'documentClient'] as const) {
+  describeLedger(`DynamoDB through a ${kind}`, async () => {
+    const clock = { ...testClock(), id: () => crypto.randomUUID() }
+    const { client } = dynamo
+    // Marshalling options of a document client are not for the ledger's own rows.
+    const translate = { marshallOptions: { convertTopLevelContainer: true }, unmarshallOptions: { wrapNumbers: true } }
+    const choice = kind === 'client' ? { client } : { documentClient: DynamoDBDocumentClient.from(client, translate) }
+    const input = ({ id, name }: EntryKey) => ({ TableName: tableName, Key: { pk: { S: id }, sk: { S: name } } })
+    return {
+      ledger: createLedger({ ...choice, tableName, clock }),
+      clock,
+      read: async (key) => {
+        const { Item } = await client.send(new GetItemCommand({ ...input(key), ConsistentRead: true }))
+        return Item === undefined ? undefined : fromItem(Item)
+      },
+      remove: async (key) => void (await client.send(new DeleteItemCommand(input(key)))),
+    }
+  })
+}
+
+describe('createLedger', () => {
+  const refused = (path: RegExp) =>
+    expect.objectContaining({ code: 'INVALID_SETTING', message: expect.stringMatching(path) })
+
+  it('refuses what would go wrong later', () => {
+    const { client } = dynamo
+    expect(() => createLedger({ client, tableName: 'a"b' })).toThrow(refused(/tableName/))
+    expect(() => createLedger({ client, tableName, keepDays: 0 })).toThrow(refused(/keepDays .* 1 to 3650/))
+    expect(() => createLedger({ client, tableName, ttl: 1 } as never)).toThrow(refused(/"ttl" is not an option/))
+    expect(() => createLedger({ tableName } as never)).toThrow(refused(/client/))
+  })
+
+  it('says which form its commits take', () => {
+    const { client } = dynamo
+    expect(createLedger({ client, tableName }).kind).toBe('client')
+    expect(createLedger({ documentClient: DynamoDBDocumentClient.from(client), tableName }).kind).toBe('documentClient')
+  })
 })
