@@ -1,3 +1,4 @@
+import { CONSUMER_SAFEGUARDS } from './consumer-safeguards.ts'
 import type { Safeguard } from './safeguard.ts'
 
-export const SAFEGUARDS: readonly Safeguard[] = []
+export const SAFEGUARDS: readonly Safeguard[] = [...CONSUMER_SAFEGUARDS]

@@ -207,8 +207,8 @@ function receive(queue: LocalQueue, max: number): SqsRecord[] {
 
 export type FakeCommitter = Committer & {
   readonly requests: CommitRequest[]
-  /** Outcomes of the next commits, in order; `lost-answer` applies and then knows nothing. Else: the guard decides. */
-  readonly script: (CommitOutcome | 'lost-answer')[]
+  /** Outcomes of the next commits, in order; `lost-answer` applies and then knows nothing, a promise is waited for. Else: the guard decides. */
+  readonly script: (CommitOutcome | 'lost-answer' | Promise<void>)[]
 }
 
 /** Commits guards for real, against the ledger's rows; writes and events are only recorded. */
@@ -221,7 +221,8 @@ function createFakeCommitter(store: MemoryLedgerStore): FakeCommitter {
     script,
     commit: async (request) => {
       const scripted = script.shift()
-      if (scripted !== undefined && scripted !== 'lost-answer') return scripted
+      if (typeof scripted === 'object' && 'status' in scripted) return scripted
+      await scripted
       const [guard] = request.guards ?? []
       if (guard === undefined || !('Update' in guard)) throw new Error('a commit without the ledger in it')
       const { Key, ExpressionAttributeValues: values = {} } = guard.Update
