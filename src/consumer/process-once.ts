@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../clock.ts'
 import type { Exhausted } from '../ledger/decide-claim.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Committer } from '../outbox/commit.ts'
-import { checkOptions, inRange, RANGES } from '../settings.ts'
+import { checkOptions, inRange, invalidSetting, RANGES } from '../settings.ts'
 import { consoleLogger, type Logger, silentTelemetry, type Telemetry } from '../telemetry.ts'
 import { checkHandlerName } from './handler.ts'
 import type { HandlerContext } from './handler-context.ts'
@@ -12,7 +12,7 @@ import { runHandler } from './run-handler.ts'
 export type ProcessOnceOptions = {
   readonly consumer: string
   readonly handler: string
-  /** What names the event: 1–1024 characters, the same for each of its deliveries. */
+  /** What names the event: text of 1–1024 bytes, the same for each of its deliveries. */
   readonly eventId: string
   /** Which round of the event this is, ms since 1970. A later one runs an ended event again. Default 0. */
   readonly life?: number
@@ -30,6 +30,9 @@ export type ProcessOnceOptions = {
   readonly telemetry?: Telemetry
   readonly clock?: Clock
 }
+
+/** Half of what DynamoDB takes as a partition key. */
+const MAX_ID_BYTES = 1024
 
 const OPTIONS: readonly (keyof ProcessOnceOptions)[] = [
   'consumer',
@@ -79,6 +82,9 @@ export async function processOnce<Result>(
   const { consumer, handler, eventId, life = 0, backoff = DEFAULT_BACKOFF, alone = true, outbox } = options
   const { logger = consoleLogger, telemetry = silentTelemetry, clock = systemClock } = options
   const name = `${checkHandlerName('consumer', consumer)}/${checkHandlerName('handler', handler)}`
+  if (eventId === '' || Buffer.byteLength(eventId) > MAX_ID_BYTES) {
+    throw invalidSetting('eventId', `must be text of 1–${MAX_ID_BYTES} bytes`)
+  }
   const maxAttempts = inRange('maxAttempts', options.maxAttempts, RANGES.maxAttempts)
   const leaseMs = inRange('leaseSeconds', options.leaseSeconds, RANGES.leaseSeconds) * 1000
   const lease = clock.now() + leaseMs

@@ -1,6 +1,7 @@
+import type { Context, SQSEvent, SQSHandler } from 'aws-lambda'
 import * as v from 'valibot'
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import { createConsumer } from '../../src/consumer/consumer.ts'
+import { type Consumer, createConsumer } from '../../src/consumer/consumer.ts'
 import { on } from '../../src/consumer/handler.ts'
 import { createSqsQueue, queueUrlOf } from '../../src/consumer/sqs-queue.ts'
 import { defineEvent } from '../../src/event/define-event.ts'
@@ -71,6 +72,12 @@ describe('createConsumer', () => {
     expect(kit.row({ n: 1 }, 'h')?.lease).toBe(kit.clock.now() + 120_000)
     expect(kit.comesBackAt()).toBe(kit.clock.now() + 122_000)
     expect(FUNCTION_MS).toBeLessThan(120_000)
+  })
+
+  it("fits the types of Lambda's own package", () => {
+    expectTypeOf<SQSEvent>().toExtend<Parameters<Consumer>[0]>()
+    expectTypeOf<Context>().toExtend<Parameters<Consumer>[1]>()
+    expectTypeOf<Consumer>().toExtend<SQSHandler>()
   })
 
   it('answers an empty batch', async () => {

@@ -76,6 +76,14 @@ describe('reading a message', () => {
     expect(readMessage(sqsRecord({ body, attributes: { outbox: 'nonsense' } })).note).toBeUndefined()
   })
 
+  it('takes a note that names an impossible handler for malformed, so that no row has an impossible key', () => {
+    for (const handler of ['', 'a b/c', 'x'.repeat(130)]) {
+      const outbox = JSON.stringify({ life: 1, handlers: [handler] })
+      const message = readMessage(sqsRecord({ body, messageId: 'm1', attributes: { outbox } }))
+      expect(message).toMatchObject({ id: 'm1', content: { ok: false, reason: expect.stringContaining('attribute') } })
+    }
+  })
+
   it('keys an event of another writer by its message id', () => {
     const foreign = JSON.stringify({ specversion: '1.0', id: '7', source: '/other', type: 'order.placed', data: 1 })
     expect(readMessage(sqsRecord({ body: foreign, messageId: 'm1' }))).toMatchObject({

@@ -71,8 +71,13 @@ describe('processOnce', () => {
     expect(await processOnce(ledger, options, () => 42)).toEqual({ status: 'later', due: START + 5000 })
   })
 
-  it('refuses options it does not know', async () => {
+  it('refuses options it does not know, and an event without an id', async () => {
     const { ledger, options } = setup()
+    for (const eventId of ['', 'x'.repeat(1025)]) {
+      await expect(processOnce(ledger, { ...options, eventId }, () => 1)).rejects.toMatchObject({
+        code: 'INVALID_SETTING',
+      })
+    }
     await expect(processOnce(ledger, { ...options, lease: 3 } as never, () => 1)).rejects.toMatchObject({
       code: 'INVALID_SETTING',
     })
