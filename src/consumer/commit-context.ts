@@ -49,6 +49,7 @@ export function createCommitContext(options: CommitContextOptions): CommitContex
   }
 
   return {
+    // Refusals leave the state alone: they say nothing of the commit that landed or runs.
     commit: (items, given) => {
       if (state.status === 'landed') return misuse('commit has landed: a handler commits once')
       if (running !== undefined) return misuse('commit is still running: await it before the next one')
@@ -67,6 +68,7 @@ export function createCommitContext(options: CommitContextOptions): CommitContex
   }
 }
 
+/** `onExisting: commit`: a follow-up that is stored already, with equal content, is left out and the rest commits. */
 async function send(
   { claim, ledger, outbox, deadline }: CommitContextOptions,
   items: readonly ClientWrite[],
@@ -106,6 +108,7 @@ function stateAfter(outcome: CommitOutcome, claim: Claim): CommitState {
   }
 }
 
+/** What the handler gets. Codes of this package, so that it can tell its own condition from all else. */
 function commitError(outcome: CommitOutcome): OutboxError {
   switch (outcome.status) {
     case 'condition-failed': {

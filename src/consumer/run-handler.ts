@@ -21,6 +21,7 @@ export async function runHandler(dependencies: RunDependencies, run: Run): Promi
   if (claimed.takenOver === 'crashed') dependencies.telemetry.count('crashed')
   const { claim } = claimed
   const { ledger, outbox } = dependencies
+  // From here on the handler may have had effects: every way out writes what came of it.
   const commits = createCommitContext({
     claim,
     ledger,
@@ -34,6 +35,7 @@ export async function runHandler(dependencies: RunDependencies, run: Run): Promi
   return settle(dependencies, { run, claim, settlement, end })
 }
 
+/** A handler that throws at once and one that rejects are the same. No race with a timer: it is waited for. */
 async function callHandler(job: Job, context: HandlerContext): Promise<RunEnd> {
   try {
     await job.run(context)
@@ -45,6 +47,7 @@ async function callHandler(job: Job, context: HandlerContext): Promise<RunEnd> {
 
 type ContextParts = { readonly run: Run; readonly claim: Claim; readonly commits: CommitContext }
 
+/** The idempotency key leaves the life out: a replay must not double an effect that a provider has already seen. */
 function createContext({ logger }: RunDependencies, { run, claim, commits }: ContextParts): HandlerContext {
   const { id, signal, redriven, job } = run
   const attempt = claim.attempts + 1
@@ -63,6 +66,7 @@ function createContext({ logger }: RunDependencies, { run, claim, commits }: Con
   }
 }
 
+/** Nothing ran. Only `exhausted` and `wait-alone` ask for more than to come back later, or not at all. */
 function notClaimed(
   { telemetry, clock, logger }: RunDependencies,
   run: Run,

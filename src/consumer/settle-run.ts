@@ -13,6 +13,7 @@ export async function settle(dependencies: RunDependencies, ended: Ended): Promi
   const fields = { eventId: run.id, handler: run.job.name, attempt: claim.attempts + 1 }
   switch (settlement.action) {
     case 'none':
+      // The transaction of the commit has marked it done: whatever the handler threw then, its effect stands.
       telemetry.count('handled')
       if (!settlement.threw) return { status: 'settled', how: 'handled' }
       telemetry.count('thrownAfterCommit')
@@ -28,6 +29,8 @@ export async function settle(dependencies: RunDependencies, ended: Ended): Promi
       return { status: 'settled', how: 'handled' }
     }
     case 'release': {
+      // Also settles a commit of unknown outcome: if it was applied the row is done, and if it is still on its way its
+      // condition fails from now on.
       const outcome = await persist(dependencies, run, () => ledger.release(claim, settlement.due))
       if (outcome.status !== 'settled') return notWritten(dependencies, claim, outcome)
       telemetry.count('deferred')
@@ -40,6 +43,7 @@ export async function settle(dependencies: RunDependencies, ended: Ended): Promi
       if (outcome.status !== 'settled') return notWritten(dependencies, claim, outcome)
       telemetry.count('failed')
       if (run.job.metric !== undefined) telemetry.count(run.job.metric)
+      // Stored as failed first: whoever finds it at its limit runs nothing and goes on with the dead letter.
       if (failure.attempts < run.job.maxAttempts) return { status: 'unsettled', due: failure.due }
       const { attempts, reason } = failure
       return { status: 'exhausted', exhausted: { ...claim, status: 'failed', attempts, failure: reason } }

@@ -36,6 +36,7 @@ export function createSqsQueue(options: SqsQueueOptions): ConsumerQueue {
         const failed = new Map(Failed.map((entry) => [entry.Id, entry]))
         return entries.map((_, n) => outcomeOf(failed.get(String(n))))
       } catch {
+        // An outage or a missing permission says nothing of the handles.
         return entries.map(() => 'failed')
       }
     },
@@ -57,6 +58,7 @@ export function createSqsQueue(options: SqsQueueOptions): ConsumerQueue {
   }
 }
 
+/** Entry ids are indexes: an id of anybody's own could break the rules of the field. */
 function toEntry({ receiptHandle, seconds }: VisibilityEntry, n: number) {
   return { Id: String(n), ReceiptHandle: receiptHandle, VisibilityTimeout: seconds }
 }
@@ -72,6 +74,7 @@ function outcomeOf(failed: BatchResultErrorEntry | undefined): VisibilityOutcome
   return /InvalidParameterValue/.test(Code) && /receipt ?handle/i.test(Message) ? 'lost' : 'failed'
 }
 
+/** From the form in which Lambda hands attributes over to the form in which SQS takes them. */
 function toAttributes(attributes: Readonly<Record<string, SqsAttribute>>): Record<string, MessageAttributeValue> {
   return Object.fromEntries(
     Object.entries(attributes).map(([name, { dataType, stringValue, binaryValue }]) => [

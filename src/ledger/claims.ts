@@ -118,7 +118,10 @@ function ownedWrite(claim: Claim, set: Change): LedgerWrite {
 }
 
 /**
- * Only the version that was copied to the dead-letter queue is marked: a claim of a later life made meanwhile stands.
+ * Only the version that was copied to the dead-letter queue is marked; a claim of a later life made meanwhile stands:
+ *
+ *     A: sees (t1, failed, at its limit) ── copies ────────────────────────── set dead where t1, failed ──▶ refused
+ *     B:                     redriven copy, a later life ── claims t2 ── runs …
  */
 function buryWrite({ id, name, token, status, attempts, failure }: Exhausted): LedgerWrite {
   return { kind: 'update', key: { id, name }, expect: { token, status }, set: { status: 'dead', attempts, failure } }

@@ -16,6 +16,7 @@ import { fromItem, toStatement } from './statements.ts'
 
 /** `BatchExecuteStatement` takes 25, each on an item of its own. */
 const MAX_STATEMENTS = 25
+/** Requests for rows that DynamoDB leaves unprocessed under throttling. */
 const MAX_READS = 4
 
 /** Codes of one failed statement that say "not now". Whatever else it is, the statement would fail again. */
@@ -46,6 +47,7 @@ export function createDynamoStore(options: DynamoStoreOptions): LedgerStore {
   return { write: (job) => write(job).catch(failedWith) }
 }
 
+/** One request, and one read at most. Rejects only if the request as a whole was not answered. */
 async function sendWrites(
   options: DynamoStoreOptions,
   writes: readonly LedgerWrite[],
@@ -59,6 +61,7 @@ async function sendWrites(
   )
 }
 
+/** Every statement has an answer of its own in a 200: one that is missing was not applied, as far as anybody knows. */
 function toAnswer(response: BatchStatementResponse | undefined, read: Item | 'not-read' | undefined): WriteAnswer {
   if (response === undefined) return { status: 'failed', reason: 'NoAnswer', retryable: true }
   const { Error: error } = response
@@ -76,6 +79,7 @@ function toAnswer(response: BatchStatementResponse | undefined, read: Item | 'no
     : { status: 'refused', entry }
 }
 
+/** An INSERT says `DuplicateItem`, an UPDATE `ConditionalCheckFailed`, also where there is no row at all. */
 function isRefused(response: BatchStatementResponse | undefined): boolean {
   const code = response?.Error?.Code
   return code === 'ConditionalCheckFailed' || code === 'DuplicateItem'
@@ -111,6 +115,7 @@ function failedWith(error: unknown): WriteAnswer {
   return { status: 'failed', reason: errorName(error), retryable: false }
 }
 
+/** Names hold no space, so the last one ends the id. */
 function keyText({ id, name }: EntryKey): string {
   return `${id} ${name}`
 }

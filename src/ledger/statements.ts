@@ -10,6 +10,7 @@ export function toStatement(tableName: string, write: LedgerWrite): BatchStateme
   return write.kind === 'insert' ? insertStatement(tableName, write.entry) : updateStatement(tableName, write)
 }
 
+/** Fails with `DuplicateItem` if any row stands there, expired or not. */
 function insertStatement(tableName: string, entry: Entry): BatchStatementRequest {
   const { id, name, ...rest } = entry
   const fields = definedFields({ pk: id, sk: name, ...rest })
@@ -20,6 +21,7 @@ function insertStatement(tableName: string, entry: Entry): BatchStatementRequest
   }
 }
 
+/** Fails with `ConditionalCheckFailed` if the row is another version or gone: an UPDATE never creates one. */
 function updateStatement(tableName: string, write: LedgerWrite & { kind: 'update' }): BatchStatementRequest {
   const { key, expect, set } = write
   const fields = definedFields(set)
