@@ -56,6 +56,20 @@ describe('what the sweeper takes', () => {
     expect(world.queue.accepted).toHaveLength(1)
   })
 
+  it(
+    'reads ten rows where ten are pending, whatever was relayed before',
+    proves('sweep-reads-pending-only'),
+    async () => {
+      const world = createRelayWorld()
+      for (const n of range(1, 100_000)) world.store.put(relayedRow(unorderedRow(`relayed${n}`)))
+      for (const n of range(1, 10)) world.store.put(unorderedRow(`k${n}`, { created: dayAgo }))
+      expect(await world.sweep()).toMatchObject({ pending: 10, relayed: 10 })
+      expect(Object.fromEntries(world.store.rowsRead)).toEqual({ readIndex: 10, readRows: 10 })
+      expect(world.store.calls.get('readIndex')).toBe(64)
+      expect(world.store.calls.get('readRows')).toBe(1)
+    },
+  )
+
   it('leaves the rows of another Region and of pull workers', async () => {
     const world = createRelayWorld()
     world.store.put(unorderedRow('a', { created: dayAgo, region: 'eu-west-1' }))
