@@ -24,35 +24,46 @@ export function readDeadLetter({ Body = '', MessageId = '', MessageAttributes }:
   }
 }
 
+/** FIFO only: a standard queue may have groups, but takes no deduplication id. */
+type EntryOptions = { readonly index: number; readonly fifo: boolean }
+
 /**
  * The message as it goes back into its queue: same body, group and attributes, so that it is the next life of the handlers
  * it names. Its deduplication id is the copy's own, made of event, handler and life: a redrive that is repeated adds nothing
  * within five minutes, and one right after the first send is not taken for that. A message that SQS moved itself goes under
- * its message id.
+ * its message id, as it lies in the dead-letter queue.
  */
-export function redriveEntry(message: Message, index: number): SendMessageBatchRequestEntry {
+export function redriveEntry(message: Message, { index, fifo }: EntryOptions): SendMessageBatchRequestEntry {
   const { Body, Attributes, MessageAttributes, MessageId } = message
   const group = Attributes?.MessageGroupId
   const copied = MessageAttributes?.[LIFE_ATTRIBUTE] !== undefined
+  const deduplicationId = (copied ? Attributes?.MessageDeduplicationId : undefined) ?? MessageId
   return {
     Id: String(index),
     MessageBody: Body,
     ...(MessageAttributes === undefined ? {} : { MessageAttributes }),
-    ...(group === undefined
-      ? {}
-      : {
-          MessageGroupId: group,
-          MessageDeduplicationId: copied ? Attributes?.MessageDeduplicationId : MessageId,
-        }),
+    ...(group === undefined ? {} : { MessageGroupId: group }),
+    ...(fifo ? { MessageDeduplicationId: deduplicationId } : {}),
   }
 }
 
-/** Messages in rounds that hold one of each group, the earliest first: no later one can be accepted before an earlier. */
-export function inRounds(messages: readonly Message[]): Message[][] {
+/** Bytes of one request, with room for what `sizeOf` does not see of SQS's 1,048,576. */
+const MAX_BYTES = 1_000_000
+
+/**
+ * The requests that messages go in, at most 10 of them: one of a group in each, the earliest first, so that no later one
+ * can be accepted before an earlier; and not more bytes than a request holds. A message alone is never too much: it came
+ * out of a queue.
+ */
+export function planRedrive(messages: readonly Message[]): Message[][] {
+  return inRounds(messages).flatMap(packed)
+}
+
+function inRounds(messages: readonly Message[]): Message[][] {
   const rounds: Message[][] = []
   const next = new Map<string, number>()
   for (const message of messages) {
-    const group = message.Attributes?.MessageGroupId
+    const group = groupOf(message)
     const round = group === undefined ? 0 : (next.get(group) ?? 0)
     if (group !== undefined) next.set(group, round + 1)
     const entries = rounds[round]
@@ -60,4 +71,26 @@ export function inRounds(messages: readonly Message[]): Message[][] {
     else entries.push(message)
   }
   return rounds
+}
+
+function packed(messages: readonly Message[]): Message[][] {
+  const parts: Message[][] = []
+  let bytes = MAX_BYTES
+  for (const message of messages) {
+    bytes += sizeOf(message)
+    if (bytes > MAX_BYTES) {
+      parts.push([])
+      bytes = sizeOf(message)
+    }
+    parts.at(-1)?.push(message)
+  }
+  return parts
+}
+
+function sizeOf({ Body = '', MessageAttributes = {} }: Message): number {
+  return Buffer.byteLength(Body) + Buffer.byteLength(JSON.stringify(MessageAttributes))
+}
+
+export function groupOf({ Attributes }: Message): string | undefined {
+  return Attributes?.MessageGroupId
 }

@@ -103,10 +103,7 @@ function faultOf(image: RowImage, key: RowKey): string | undefined {
 const PENDING: ReadonlySet<string> = new Set(ALL_PENDING_SHARDS)
 const ID = /^[\x21-\x7e]{1,100}$/
 
-/**
- * A row of ours has the id of its key. A foreign one (no `v`) may bring an `id`; else it is SHA-256 of `pk|sk`. An id
- * that no broker would take as a deduplication id is replaced by its SHA-256.
- */
+/** A row of ours has the id of its key. */
 function identify(image: RowImage, key: RowKey): Pick<PendingRow, 'id' | 'derivedId' | 'source' | 'group'> {
   const identity = identityOf(key)
   const names = {
@@ -114,9 +111,17 @@ function identify(image: RowImage, key: RowKey): Pick<PendingRow, 'id' | 'derive
     ...(isOrderedKey(key) ? { group: key.pk.slice(2) } : {}),
   }
   if (image['v'] !== undefined && identity !== undefined) return { id: eventId(identity), derivedId: false, ...names }
-  const own = image['id']?.S
-  if (own === undefined || own === '') return { id: sha256(`${key.pk}|${key.sk}`), derivedId: true, ...names }
-  return { id: ID.test(own) ? own : sha256(own), derivedId: false, ...names }
+  return { ...foreignId(image['id'], key), ...names }
+}
+
+/**
+ * The id that a foreign row (no `v`) is sent under: that of its attribute `id` if it has one, else SHA-256 of `pk|sk`. An id
+ * that no broker would take as a deduplication id is replaced by its SHA-256.
+ */
+export function foreignId(attribute: Attribute | undefined, key: RowKey): Pick<PendingRow, 'id' | 'derivedId'> {
+  const own = attribute?.S
+  if (own === undefined || own === '') return { id: sha256(`${key.pk}|${key.sk}`), derivedId: true }
+  return { id: ID.test(own) ? own : sha256(own), derivedId: false }
 }
 
 function content(image: RowImage): Pick<PendingRow, 'body' | 'accepted' | 'type' | 'created'> {

@@ -1,38 +1,59 @@
-import { type DynamoDBClient, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
-import type { Clock } from '../clock.ts'
+import {
+  type AttributeValue,
+  type DynamoDBClient,
+  GetItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb'
+import { type Clock, systemClock } from '../clock.ts'
 import { errorName } from '../errors.ts'
-import { eventId, sha256 } from '../event/identity.ts'
+import { eventId } from '../event/identity.ts'
 import { ALL_DEAD_SHARDS, identityOf, pendingShard, type RowKey } from '../outbox/row.ts'
+import { foreignId } from '../relay/row-image.ts'
+import { checkOptions, invalidSetting } from '../settings.ts'
 import { OUTBOX_TABLE } from '../tables.ts'
 
-export type OutboxTable = { readonly client: DynamoDBClient; readonly tableName: string; readonly clock: Clock }
+export type OutboxTable = {
+  readonly client: DynamoDBClient
+  readonly tableName: string
+  /** Default: the machine's. */
+  readonly clock?: Clock
+}
 
 /** What became of one row: moved now, or nothing there to move (unknown, relayed, or redriven by somebody already). */
 export type RedriveRowResult = { readonly status: 'redriven' } | { readonly status: 'not-dead' }
 
 /**
  * Makes a dead row pending again: the next sweep sends it under a new deduplication id, to the destinations that have
- * not accepted it yet. Its life stays, so handlers that are done with it stay done.
+ * not accepted it yet. Its life stays, so handlers that are done with it stay done. The id is the event's; of a foreign
+ * row, the one it is sent under.
  *
- * Costs one index query per dead shard (8), and one write. Safe to run twice and side by side: one of them moves the row.
+ * Costs one index query per dead shard (8), one read per dead foreign row, and one write. Safe to run twice and side by
+ * side: one of them moves the row. The index is a moment behind: a row that died just now may not be found yet. Throws
+ * `INVALID_SETTING`, and errors of the AWS SDK as they are.
  */
 export async function redriveRow(table: OutboxTable, id: string): Promise<RedriveRowResult> {
+  checkOptions('redriveRow', table, ['client', 'tableName', 'clock'])
+  if (typeof id !== 'string' || id === '') throw invalidSetting('id', 'must be the id of an event')
   for (const shard of ALL_DEAD_SHARDS) {
     for await (const key of deadKeys(table, shard)) {
-      if (rowId(key) === id) return moveToPending(table, key, shard)
+      if ((await rowId(table, key)) === id) return moveToPending(table, key, shard)
     }
   }
   return { status: 'not-dead' }
 }
 
-/** Event id of a row of ours; the derived deduplication id of a foreign one. */
-function rowId(key: RowKey): string {
+async function rowId({ client, tableName }: OutboxTable, key: RowKey): Promise<string> {
   const identity = identityOf(key)
-  return identity === undefined ? sha256(`${key.pk}|${key.sk}`) : eventId(identity)
+  if (identity !== undefined) return eventId(identity)
+  const { Item = {} } = await client.send(
+    new GetItemCommand({ TableName: tableName, Key: itemKey(key), ProjectionExpression: 'id' }),
+  )
+  return foreignId(Item['id'], key).id
 }
 
 async function* deadKeys({ client, tableName }: OutboxTable, shard: string): AsyncGenerator<RowKey> {
-  let from: Record<string, never> | undefined
+  let from: Record<string, AttributeValue> | undefined
   do {
     const page = await client.send(
       new QueryCommand({
@@ -48,7 +69,7 @@ async function* deadKeys({ client, tableName }: OutboxTable, shard: string): Asy
     for (const { pk, sk } of page.Items ?? []) {
       if (pk?.S !== undefined && sk?.S !== undefined) yield { pk: pk.S, sk: sk.S }
     }
-    from = page.LastEvaluatedKey as Record<string, never> | undefined
+    from = page.LastEvaluatedKey
   } while (from !== undefined)
 }
 
@@ -58,20 +79,20 @@ async function* deadKeys({ client, tableName }: OutboxTable, shard: string): Asy
  * A's answer lost, its SDK tries again: refused too, and reported as not dead; the row is pending all the same.
  */
 async function moveToPending(
-  { client, tableName, clock }: OutboxTable,
-  { pk, sk }: RowKey,
+  { client, tableName, clock = systemClock }: OutboxTable,
+  key: RowKey,
   shard: string,
 ): Promise<RedriveRowResult> {
   try {
     await client.send(
       new UpdateItemCommand({
         TableName: tableName,
-        Key: { pk: { S: pk }, sk: { S: sk } },
+        Key: itemKey(key),
         UpdateExpression: 'SET #shard = :pending, due = :now ADD redrives :one REMOVE expires',
         ConditionExpression: '#shard = :dead',
         ExpressionAttributeNames: { '#shard': 'shard' },
         ExpressionAttributeValues: {
-          ':pending': { S: pendingShard({ pk, sk }) },
+          ':pending': { S: pendingShard(key) },
           ':dead': { S: shard },
           ':now': { N: String(clock.now()) },
           ':one': { N: '1' },
@@ -83,4 +104,8 @@ async function moveToPending(
     if (errorName(error) === 'ConditionalCheckFailedException') return { status: 'not-dead' }
     throw error
   }
+}
+
+function itemKey({ pk, sk }: RowKey): Record<string, AttributeValue> {
+  return { pk: { S: pk }, sk: { S: sk } }
 }
