@@ -30,9 +30,9 @@ describe('decideRow', () => {
   })
 
   it('dead-letters what one refuses, but only once all others have it', () => {
-    expect(decide({ a: accepted, b: refused })).toEqual({ kind: 'dead', reason: 'too long' })
-    expect(decide({ b: refused }, { before: ['a'] })).toEqual({ kind: 'dead', reason: 'too long' })
-    expect(decide({ a: refused, b: refused })).toEqual({ kind: 'dead', reason: 'too long' })
+    expect(decide({ a: accepted, b: refused })).toEqual({ kind: 'dead', reason: 'too long', accepted: ['a'] })
+    expect(decide({ b: refused }, { before: ['a'] })).toEqual({ kind: 'dead', reason: 'too long', accepted: [] })
+    expect(decide({ a: refused, b: refused })).toEqual({ kind: 'dead', reason: 'too long', accepted: [] })
     expect(decide({ a: failed, b: refused })).toEqual({ kind: 'keep', accepted: [] })
     expect(decide({ b: refused })).toEqual({ kind: 'keep', accepted: [] })
   })
