@@ -7,8 +7,8 @@ export type Answer =
 export type RowDecision =
   /** Every destination has it: mark it relayed. */
   | { readonly kind: 'relay' }
-  /** One will never take it and all others have it: dead-letter it with the reason. */
-  | { readonly kind: 'dead'; readonly reason: string }
+  /** One will never take it and all others have it: dead-letter it with the reason and those that took it now. */
+  | { readonly kind: 'dead'; readonly reason: string; readonly accepted: readonly string[] }
   /** It stays pending; these took it now and must not get it again. */
   | { readonly kind: 'keep'; readonly accepted: readonly string[] }
 
@@ -29,5 +29,5 @@ export function decideRow(row: {
   const refusals = missing.map((name) => row.answers.get(name)).filter((answer) => answer?.status === 'refused')
   if (!row.inTurn || refusals.length < missing.length) return { kind: 'keep', accepted: took }
   const [first] = refusals
-  return first === undefined ? { kind: 'relay' } : { kind: 'dead', reason: first.reason }
+  return first === undefined ? { kind: 'relay' } : { kind: 'dead', reason: first.reason, accepted: took }
 }

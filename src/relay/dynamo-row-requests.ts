@@ -91,12 +91,16 @@ export function acceptUpdate(tableName: string, guard: Guard, destinations: read
  * A row may be moved to the dead only from the round whose content was refused. It never expires there.
  */
 export function deadLetterUpdate(tableName: string, guard: Guard, burial: Burial): UpdateItemCommandInput {
+  const { shard, reason, at, accepted } = burial
+  const set =
+    'SET #shard = :dead, #failure = :reason, #due = if_not_exists(#due, :at), #created = if_not_exists(#created, :at)'
+  const names = { '#failure': 'failure', '#due': 'due', '#created': 'created', '#expires': 'expires' }
+  const values = { ':dead': { S: shard }, ':reason': { S: reason }, ':at': { N: String(at) } }
+  if (accepted.length === 0) return guarded(tableName, guard, { update: `${set} REMOVE #expires`, names, values })
   return guarded(tableName, guard, {
-    update:
-      'SET #shard = :dead, #failure = :reason, #due = if_not_exists(#due, :at), #created = if_not_exists(#created, :at) ' +
-      'REMOVE #expires',
-    names: { '#failure': 'failure', '#due': 'due', '#created': 'created', '#expires': 'expires' },
-    values: { ':dead': { S: burial.shard }, ':reason': { S: burial.reason }, ':at': { N: String(burial.at) } },
+    update: `${set} REMOVE #expires ADD #accepted :accepted`,
+    names: { ...names, '#accepted': 'accepted' },
+    values: { ...values, ':accepted': { SS: [...accepted] } },
   })
 }
 

@@ -109,7 +109,7 @@ async function settleWorks(run: Run, lane: Lane, works: readonly Work[]): Promis
   for (const [index, work] of works.entries()) {
     const { row, destinations, answers, sequence } = work
     const decision = decideRow({ destinations, accepted: row.accepted, answers, inTurn: !lane.broken })
-    const isBuried = decision.kind === 'dead' && (await buryInTurn(run, lane, { row, reason: decision.reason }))
+    const isBuried = decision.kind === 'dead' && (await buryInTurn(run, lane, { ...decision, kind: 'refused', row }))
     if (decision.kind !== 'relay' && !isBuried) {
       lane.broken = true
       await Promise.all(
@@ -131,17 +131,20 @@ function namesWith(answers: ReadonlyMap<string, Answer>, wanted: Answer['status'
   return [...answers].flatMap(([name, { status }]) => (status === wanted ? [name] : []))
 }
 
+type RefusedRow = {
+  readonly kind: 'refused'
+  readonly row: PendingRow
+  readonly reason: string
+  readonly accepted: readonly string[]
+}
+
 /** Only once all earlier rows are known to be relayed or dead. */
-async function buryInTurn(
-  run: Run,
-  lane: Lane,
-  grave: MalformedRow | { readonly kind?: never; readonly row: PendingRow; readonly reason: string },
-): Promise<boolean> {
+async function buryInTurn(run: Run, lane: Lane, grave: MalformedRow | RefusedRow): Promise<boolean> {
   if (lane.broken) return false
   await run.marker.flush()
   const landed = await Promise.all(lane.marks)
   lane.marks = []
   if (landed.includes(false)) return false
-  if (grave.kind === undefined) return buryRow(run, grave.row, grave.reason)
-  return buryRow(run, { ...grave, ...grave.key }, `malformed: ${grave.reason}`)
+  if (grave.kind === 'refused') return buryRow(run, grave.row, { cause: grave.reason, accepted: grave.accepted })
+  return buryRow(run, { ...grave, ...grave.key }, { cause: `malformed: ${grave.reason}` })
 }

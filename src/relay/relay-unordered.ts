@@ -16,7 +16,9 @@ export async function relayUnordered(run: Run, reading: RowReading, notAfter: nu
   countOddity(run, reading)
   if (reading.kind === 'newer') return 'left'
   if (reading.kind !== 'malformed') return 'settled'
-  return (await buryRow(run, { ...reading, ...reading.key }, `malformed: ${reading.reason}`)) ? 'settled' : 'left'
+  return (await buryRow(run, { ...reading, ...reading.key }, { cause: `malformed: ${reading.reason}` }))
+    ? 'settled'
+    : 'left'
 }
 
 /** Counts what is not sent as it is: the metrics by which an operator finds out. */
@@ -38,7 +40,10 @@ async function relayRow(run: Run, row: PendingRow, notAfter: number): Promise<Ro
     await noteAccepted(run, row, decision.accepted)
     return 'unsent'
   }
-  if (decision.kind === 'dead') return (await buryRow(run, row, decision.reason)) ? 'settled' : 'left'
+  if (decision.kind === 'dead') {
+    const { reason: cause, accepted } = decision
+    return (await buryRow(run, row, { cause, accepted })) ? 'settled' : 'left'
+  }
   // Not awaited: the mark waits for 25 of its kind, or for the flush at the end.
   void run.marker.mark(row)
   return 'settled'

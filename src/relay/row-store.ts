@@ -69,6 +69,8 @@ export type Burial = {
   readonly reason: string
   /** ms; `due` and `created` of a row that has none, which the index needs. */
   readonly at: number
+  /** Destinations that took it in this round, to be added to those of earlier ones. */
+  readonly accepted: readonly string[]
 }
 
 export type IndexRange = {

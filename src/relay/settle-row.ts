@@ -8,17 +8,17 @@ import type { Run } from './run.ts'
 
 /**
  * Dead-letters a row, or one that cannot be understood (`redrives` unknown). True once it is no longer pending in this
- * round; false if the table did not answer. Logged as an error: somebody has to look at it.
+ * round; false if the table did not answer. `accepted` took it in this run: a redrive leaves them out. Logged as an error: somebody has to look at it.
  */
 export async function buryRow(
   run: Run,
   row: RowKey & { readonly shard: string; readonly redrives?: number; readonly id?: string },
-  cause: string,
+  { cause, accepted = [] }: { readonly cause: string; readonly accepted?: readonly string[] },
 ): Promise<boolean> {
   const { pk, sk, shard, redrives, id } = row
   const guard = { pk, sk, shard, ...(redrives === undefined ? {} : { redrives }) }
   const reason = failureReason(cause)
-  const burial = { shard: deadShard({ pk, sk }), reason, at: run.clock.now() }
+  const burial = { shard: deadShard({ pk, sk }), reason, at: run.clock.now(), accepted }
   try {
     const landing = await run.ask((store, signal) => store.deadLetter(guard, burial, signal))
     if (landing === 'landed') {

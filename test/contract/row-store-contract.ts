@@ -107,7 +107,7 @@ export function rowStoreContract(name: string, create: () => Promise<StoreUnderT
     })
 
     describe('dead-lettering', () => {
-      const burial = { shard: 'd#3', reason: 'refused', at: 5 }
+      const burial = { shard: 'd#3', reason: 'refused', at: 5, accepted: [] }
 
       it('moves a pending row, with the reason and without an expiry, and keeps what it has', async () => {
         const image = unorderedRow('a', { accepted: ['q'], extra: { expires: { N: '1' } } })
@@ -115,6 +115,16 @@ export function rowStoreContract(name: string, create: () => Promise<StoreUnderT
         expect(await store.deadLetter(guardOf(image, 0), burial, signal)).toBe('landed')
         const { expires: _, ...rest } = image
         expect(await get(keyOfRow(image))).toEqual({ ...rest, shard: { S: 'd#3' }, failure: { S: 'refused' } })
+      })
+
+      it('adds those that took it in this round to those of earlier ones', async () => {
+        const [fresh, known] = [unorderedRow('a'), unorderedRow('b', { accepted: ['q'] })]
+        for (const image of [fresh, known]) {
+          await put(image)
+          await store.deadLetter(guardOf(image, 0), { ...burial, accepted: ['one', 'two'] }, signal)
+        }
+        expect((await get(keyOfRow(fresh)))?.['accepted']?.SS?.toSorted()).toEqual(['one', 'two'])
+        expect((await get(keyOfRow(known)))?.['accepted']?.SS?.toSorted()).toEqual(['one', 'q', 'two'])
       })
 
       it('gives a row without due and created what the index needs', async () => {

@@ -116,13 +116,15 @@ export function createMemoryRowStore(): MemoryRowStore {
         row['accepted'] = { SS: [...new Set([...(row['accepted']?.SS ?? []), ...destinations])] }
       })
     },
-    deadLetter: async (guard, { shard, reason, at }, signal) => {
+    deadLetter: async (guard, { shard, reason, at, accepted }, signal) => {
       call('deadLetter', signal)
       return change(guard, (row) => {
         row['shard'] = { S: shard }
         row['failure'] = { S: reason }
         row['due'] ??= { N: String(at) }
         row['created'] ??= { N: String(at) }
+        const all = new Set([...(row['accepted']?.SS ?? []), ...accepted])
+        if (all.size > 0) row['accepted'] = { SS: [...all] }
         delete row['expires']
       })
     },
