@@ -71,7 +71,7 @@ type Hold = {
 
 /**
  * The messages that are hidden by us, as handles: a message may have 1 MiB. In a long pass they show again and are hidden
- * anew; once all of them have come by with nothing new between, there is nothing new.
+ * anew; once more than all of them have come by with nothing new between, there is nothing new.
  */
 function createHold(): Hold {
   const handles = new Map<string, string>()
@@ -81,7 +81,7 @@ function createHold(): Hold {
       const fresh = page.filter(({ MessageId = '' }) => !handles.has(MessageId))
       for (const { MessageId = '', ReceiptHandle = '' } of page) handles.set(MessageId, ReceiptHandle)
       known = fresh.length > 0 ? 0 : known + page.length
-      return { fresh, goOn: page.length > 0 && (known === 0 || known < handles.size) }
+      return { fresh, goOn: page.length > 0 && known <= handles.size }
     },
     drop: (messages) => {
       for (const { MessageId = '' } of messages) handles.delete(MessageId)
