@@ -272,6 +272,26 @@ describe('a group with several destinations', () => {
     },
   )
 
+  it(
+    'marks nothing behind a pending row in later chunks either; who took a row is noted there too',
+    proves('crossed-destinations'),
+    async () => {
+      const { world, two } = crossed()
+      two.outage = 'QueueDoesNotExist'
+      const rest = range(2, 60)
+      world.store.put(orderedRow('g', 1, { type: 'to.two' }))
+      for (const n of rest) world.store.put(orderedRow('g', n, { type: 'to.one' }))
+      await world.clock.advance(121_000)
+      expect(await world.sweep()).toMatchObject({ relayed: 0 })
+      expect(arrivals(world.queue, 'shop/g')).toEqual(rest)
+      expect(new Set(states(world, range(1, 60)))).toEqual(new Set(['pending']))
+      two.outage = undefined
+      await world.clock.advance(600_000)
+      expect(await world.sweep()).toMatchObject({ relayed: 60 })
+      expect(world.queue.accepted).toHaveLength(59)
+    },
+  )
+
   it('dead-letters a row refused by one only after its other destination, and all earlier rows, are settled', async () => {
     const { world, two } = crossed()
     two.outage = 'AccessDenied'
