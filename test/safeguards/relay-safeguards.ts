@@ -122,8 +122,8 @@ export const RELAY_SAFEGUARDS: readonly Safeguard[] = [
   {
     name: 'relay: only a pending row is dead-lettered or noted',
     file: 'src/relay/dynamo-row-requests.ts',
-    find: 'ConditionExpression: `#shard = :shard${condition}`',
-    replace: 'ConditionExpression: `(#shard = :shard OR attribute_exists(#shard))${condition}`',
+    find: 'ConditionExpression: `#shard = :shard$',
+    replace: 'ConditionExpression: `(#shard = :shard OR attribute_exists(#shard))$',
     test: { file: STORE, title: 'is refused for a row that is not pending, or is of another round' },
   },
   {
