@@ -11,19 +11,19 @@ export type Order = {
 /**
  * Writes the order and its two events in one transaction: either all three are stored, or none.
  *
- * Safe to call again with the same order: the confirmation's key is the order's own, so the second call finds it stored
- * and writes nothing.
+ * Safe to call again: the confirmation's key is the order's own, so a second call with this order id finds it stored,
+ * writes nothing, and answers `placed: false`.
  */
 export function createPlaceOrder({ outbox, shopTable }: { readonly outbox: Outbox; readonly shopTable: string }) {
   return async (order: Order): Promise<{ placed: boolean }> => {
     const { orderId, customerId } = order
-    const { events } = await outbox.transact({
+    const { duplicate } = await outbox.transact({
       writes: [{ Put: { TableName: shopTable, Item: { pk: `ORDER#${orderId}`, ...order } } }],
       events: [
         OrderPlaced.create({ source: SOURCE, group: customerId, sequence: 'auto', data: order }),
         ConfirmationRequested.create({ source: SOURCE, key: `confirmation:${orderId}`, data: { orderId, customerId } }),
       ],
     })
-    return { placed: events.every((event) => event.inserted) }
+    return { placed: !duplicate }
   }
 }
