@@ -93,7 +93,7 @@ function statusOf(results: readonly TestResult[], title: string): string | undef
 function table(rows: readonly { safeguard: Safeguard; verdict: Verdict }[]): string {
   const out = new Table({
     head: ['without', 'verdict', 'caught by'],
-    style: { head: [] },
+    style: { head: [], border: [] },
     colWidths: [44, 12, 60],
     wordWrap: true,
   })
