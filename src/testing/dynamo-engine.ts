@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import * as util from 'node:util'
 import { OutboxError } from '../errors.ts'
 
 export type Engine = {
@@ -77,18 +78,19 @@ async function answers(endpoint: string, child: ChildProcess): Promise<boolean> 
   return false
 }
 
-/** The binary, looked for from the project that runs, from the running script, and from this package. */
+/** The binary, looked for from this package's own file, from the project that runs, and from the running script. */
 function findBinary(): string | undefined {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
-  const bases = [`${process.cwd()}/`, process.argv[1]].filter((base) => base?.startsWith('/'))
-  for (const base of bases as string[]) {
-    const found = resolveFrom(base, `${PACKAGE}/dynoxide`)
-    if (found !== undefined) return found
-    const self = resolveFrom(base, 'dynamodb-outbox/testing')
-    const beside = self === undefined ? undefined : resolveFrom(self, `${PACKAGE}/dynoxide`)
-    if (beside !== undefined) return beside
-  }
-  return undefined
+  const bases = [ownFile(), `${process.cwd()}/`, process.argv[1]]
+  return bases
+    .filter((base) => base !== undefined && /^(\/|file:)/.test(base))
+    .map((base) => resolveFrom(base as string, `${PACKAGE}/dynoxide`))
+    .find((found) => found !== undefined)
+}
+
+/** Path or URL of this very file, bundled or not: the one way that works in ECMAScript modules and CommonJS alike. */
+function ownFile(): string | undefined {
+  return 'getCallSites' in util ? util.getCallSites(1)[0]?.scriptName : undefined
 }
 
 function resolveFrom(base: string, request: string): string | undefined {

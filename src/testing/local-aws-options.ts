@@ -37,7 +37,10 @@ export type LocalAws = AsyncDisposable &
     readonly queue: (urlOrName: string) => LocalQueue
     /** While true, every SQS request is answered with 503. */
     readonly setSqsOutage: (down: boolean) => void
-    /** Resolves once the streams have been read, connected queues are empty and no function runs. Throws after the timeout. */
+    /**
+     * Resolves once the streams have been read, connected queues are empty, no function runs and, with a relay of
+     * `startRelay`, no row is pending. Throws after the timeout, saying what is left. A schedule's next run is not waited for.
+     */
     readonly idle: (options?: WaitOptions) => Promise<void>
     readonly stop: () => Promise<void>
   }

@@ -60,6 +60,10 @@ async function assemble({ options, scale, engine, sqsEngine }: Parts): Promise<L
     if (found === undefined) throw invalidSetting('queue', 'is not a queue of this local AWS')
     return found
   }
+  const keep = <Kind extends Source>(source: Kind): Kind => {
+    sources.push(source)
+    return source
+  }
   const connections = createConnections({
     connection,
     findQueue: queue,
@@ -67,10 +71,7 @@ async function assemble({ options, scale, engine, sqsEngine }: Parts): Promise<L
       activity += 1
     },
     onError: options.onFunctionError ?? reportFailure,
-    keep: (source) => {
-      sources.push(source)
-      return source
-    },
+    keep,
   })
   const stop = async (): Promise<void> => {
     await Promise.all(sources.splice(0).map((source) => source.stop()))
@@ -91,7 +92,7 @@ async function assemble({ options, scale, engine, sqsEngine }: Parts): Promise<L
     clock,
     env: connectionEnvironment(address),
     ...connections,
-    ...createStarters(connection, connections),
+    ...createStarters(connection, { ...connections, keep }),
     createQueue: (name, settings) => createQueue(sqs, name, settings),
     queue,
     setSqsOutage: sqsEngine.setOutage,

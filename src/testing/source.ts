@@ -4,6 +4,8 @@ export type Source = {
   readonly pending: () => string[]
   /** Resolves once everything that was there before the call has been read. */
   readonly catchUp: () => Promise<void>
+  /** A last look, once nothing else is left: what is stored and not done yet. */
+  readonly remaining?: () => Promise<string[]>
   /** Ends reading; what is in flight is waited for. */
   readonly stop: () => Promise<void>
 }

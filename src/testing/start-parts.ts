@@ -10,6 +10,7 @@ import { createSweeper } from '../relay/sweeper.ts'
 import { invalidSetting } from '../settings.ts'
 import type { Connections, FunctionCode } from './connect-sources.ts'
 import type { LocalAwsConnection } from './connection.ts'
+import { watchPendingRows } from './dynamo-pending-rows.ts'
 import type { FilterPattern } from './event-filter.ts'
 import type { FunctionOptions } from './function.ts'
 import type { SqsEvent, StreamEvent } from './lambda-events.ts'
@@ -17,6 +18,7 @@ import type { LocalQueueInfo } from './local-queue-info.ts'
 import type { QueueSettings, QueueSource } from './queue-source.ts'
 import { LOCAL_REGION } from './records.ts'
 import type { Schedule, ScheduledEvent } from './schedule.ts'
+import type { Source } from './source.ts'
 import type { StreamSettings } from './stream-settings.ts'
 import type { StreamSource } from './stream-source.ts'
 
@@ -70,7 +72,10 @@ export const RELAY_FILTER: FilterPattern = {
 }
 
 /** Starts the package's own functions on a local AWS, with the settings that they are deployed with. */
-export function createStarters(connection: LocalAwsConnection, aws: Connections): Starters {
+export function createStarters(
+  connection: LocalAwsConnection,
+  { keep, ...aws }: Connections & { readonly keep: (source: Source) => void },
+): Starters {
   const { dynamo, sqs, clock, outboxTable, ledgerTable } = connection
 
   const relayOptions = ({ queue, routes, ...others }: Destinations): RelayOptions => {
@@ -93,9 +98,16 @@ export function createStarters(connection: LocalAwsConnection, aws: Connections)
     })
   }
 
+  let watched = false
+  const watchRows = (): void => {
+    if (!watched) keep(watchPendingRows(dynamo, outboxTable))
+    watched = true
+  }
+
   return {
-    startRelay: ({ handler, mapping, ...destinations }) =>
-      aws.connectStream({
+    startRelay: ({ handler, mapping, ...destinations }) => {
+      watchRows()
+      return aws.connectStream({
         name: 'relay',
         batchSize: 100,
         bisect: true,
@@ -105,7 +117,8 @@ export function createStarters(connection: LocalAwsConnection, aws: Connections)
         timeoutMs: RELAY_TIMEOUT_MS,
         ...mapping,
         handler: handler ?? createRelay(relayOptions(destinations)),
-      }),
+      })
+    },
     startSweeper: ({ handler, everyMs = SWEEP_MS, timeoutMs = SWEEP_MS, ...destinations }) =>
       aws.schedule({
         name: 'sweeper',

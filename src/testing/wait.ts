@@ -7,6 +7,8 @@ export type WaitOptions = {
 }
 
 const POLL_MS = 5
+/** Between looks into a table. */
+const LOOK_MS = 25
 
 export type Watched = {
   readonly sources: () => readonly Source[]
@@ -32,16 +34,21 @@ export async function waitFor<Value>(
 }
 
 /**
- * Resolves once all sources have caught up, their queues are empty and nothing is in flight, all of it within one look
- * during which nothing happened: a follow-up event written by a handler is waited for too.
+ * Resolves once all sources have caught up, their queues are empty and nothing is in flight or left in a table, all of it
+ * within one look during which nothing happened: a follow-up event written by a handler is waited for too.
  */
 export async function waitUntilIdle({ sources, activity }: Watched, options: WaitOptions = {}): Promise<void> {
   const pending = (): string[] => sources().flatMap((source) => source.pending())
+  let remaining: string[] = []
   const isIdle = async (): Promise<boolean> => {
     const before = activity()
     if (pending().length > 0) return false
     await Promise.all(sources().map((source) => source.catchUp()))
-    return pending().length === 0 && activity() === before
+    if (pending().length > 0 || activity() !== before) return false
+    remaining = (await Promise.all(sources().map(async (source) => (await source.remaining?.()) ?? []))).flat()
+    if (remaining.length > 0) await delay(LOOK_MS)
+    return remaining.length === 0 && pending().length === 0 && activity() === before
   }
-  await waitFor(isIdle, { ...options, describe: () => pending().join(', ') || 'the stream to be read' })
+  const describe = (): string => [...pending(), ...remaining].join(', ') || 'the stream to be read'
+  await waitFor(isIdle, { ...options, describe })
 }
