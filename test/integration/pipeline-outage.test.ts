@@ -8,7 +8,9 @@ import { type Pipeline, silent, startPipeline } from '../support/pipeline.ts'
 /** An outage that outlasts all retries there are anywhere. ms */
 const OUTAGE_MS =
   60_000 +
-  Array.from({ length: DEFAULT_MAX_ATTEMPTS - 1 }, (_, n) => retryBackoff(n + 1, DEFAULT_BACKOFF)).reduce((a, b) => a + b) *
+  Array.from({ length: DEFAULT_MAX_ATTEMPTS - 1 }, (_, n) => retryBackoff(n + 1, DEFAULT_BACKOFF)).reduce(
+    (a, b) => a + b,
+  ) *
     1000
 
 let pipeline: Pipeline

@@ -4,68 +4,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { canonicalJson, sameJson } from '../../src/event/canonical.ts'
 import { decodeBody, encodeBody } from '../../src/event/codec.ts'
 import type { NewEvent } from '../../src/event/event.ts'
-import { eventId, eventKey, type Identity } from '../../src/event/identity.ts'
+import { eventId, eventKey } from '../../src/event/identity.ts'
 import { jsonText } from '../../src/event/json-data.ts'
 import { createOutbox } from '../../src/outbox/create-outbox.ts'
 import { createTables } from '../../src/outbox/dynamo-create-tables.ts'
 import { createSession } from '../../src/outbox/dynamo-session.ts'
 import { rowKey } from '../../src/outbox/row.ts'
 import { proves } from '../cases.ts'
+import { anyText, data, event, json } from '../support/any-event.ts'
 import { testClock } from '../support/clock.ts'
 import { startDynamo, type TestDynamo } from '../support/dynamo.ts'
-
-const ascii = (pattern: RegExp) =>
-  fc.string({ unit: fc.constantFrom(...printable(pattern)), minLength: 1, maxLength: 128 })
-
-function printable(pattern: RegExp): string[] {
-  return Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)).filter((character) =>
-    pattern.test(character),
-  )
-}
-
-const name = ascii(/[!-~]/)
-const source = ascii(/[!-.0-~]/)
-/** Any UTF-16 text at all: lone surrogates, noncharacters, control characters. */
-const anyText = fc.string({
-  unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),
-  maxLength: 20,
-})
-const json = fc.jsonValue({ maxDepth: 5, stringUnit: 'binary' })
-const data = fc.oneof(json, anyText, fc.dictionary(anyText, fc.oneof(anyText, json)))
-const headerName = fc
-  .string({ unit: fc.constantFrom(...printable(/[a-z0-9]/)), minLength: 1, maxLength: 20 })
-  .filter(
-    (text) =>
-      ![
-        'id',
-        'source',
-        'type',
-        'subject',
-        'time',
-        'data',
-        'sequence',
-        'life',
-        'partitionkey',
-        'specversion',
-        'datacontenttype',
-        'dataschema',
-      ].includes(text),
-  )
-const headerValue = fc
-  .string({ unit: 'binary', maxLength: 30 })
-  .filter((text) => text.isWellFormed() && !/[\p{Cc}\p{Noncharacter_Code_Point}]/u.test(text))
-const identity: fc.Arbitrary<Identity> = fc.oneof(
-  fc.record({ source, key: name }),
-  fc.record({ source, group: name, sequence: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }) }),
-)
-const time = fc.date({ min: new Date(0), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true })
-const event = fc.record({
-  identity,
-  type: name,
-  data,
-  headers: fc.dictionary(headerName, headerValue, { maxKeys: 5 }),
-  time: time.map((date) => date.toISOString()),
-})
 
 let dynamo: TestDynamo
 beforeAll(async () => {
