@@ -5,13 +5,9 @@ import { waitFor } from '../../src/testing/wait.ts'
 import { proves } from '../cases.ts'
 import { type Pipeline, silent, startPipeline } from '../support/pipeline.ts'
 
-/** An outage that outlasts all retries there are anywhere. ms */
-const OUTAGE_MS =
-  60_000 +
-  Array.from({ length: DEFAULT_MAX_ATTEMPTS - 1 }, (_, n) => retryBackoff(n + 1, DEFAULT_BACKOFF)).reduce(
-    (a, b) => a + b,
-  ) *
-    1000
+const RETRIES = Array.from({ length: DEFAULT_MAX_ATTEMPTS - 1 }, (_, n) => retryBackoff(n + 1, DEFAULT_BACKOFF))
+/** An outage that outlasts all retries there are anywhere, by a minute. ms */
+const OUTAGE_MS = RETRIES.reduce((sum, seconds) => sum + seconds * 1000, 60_000)
 
 let pipeline: Pipeline
 beforeAll(async () => {

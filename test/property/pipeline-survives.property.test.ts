@@ -58,11 +58,11 @@ it('every field and all of Unicode survives store, wire, handler, dead-letter qu
       const deadLetters = () => aws.queue(deadLetterQueueUrl).depth().visible
       await waitFor(() => deadLetters() === EVENTS, { describe: () => `${EVENTS} dead letters, not ${deadLetters()}` })
       const bodies = await Promise.all(written.map(async (one) => (await row(one))?.['body']))
-      const inQueue = new Set<unknown>()
+      const copies = aws.queue(deadLetterQueueUrl).receive(EVENTS, 0)
+      expect(copies.map(({ body }) => body).toSorted()).toEqual(bodies.toSorted())
       const letters = { client: aws.sqs, queueUrl, deadLetterQueueUrl }
-      const report = await redriveMessages(letters, ({ id }) => Boolean(inQueue.add(id)))
-      expect(report).toEqual({ redriven: EVENTS, failed: 0, left: 0 })
-      expect(inQueue).toEqual(new Set(written.map(eventId)))
+      const ids = new Set(written.map(eventId))
+      expect(await redriveMessages(letters, ({ id }) => ids.has(id))).toEqual({ redriven: EVENTS, failed: 0, left: 0 })
       await waitFor(() => seen.redriven.length >= EVENTS)
       await aws.idle()
       await consumer.stop()
@@ -73,7 +73,6 @@ it('every field and all of Unicode survives store, wire, handler, dead-letter qu
         key: eventKey(one),
         life: expect.any(Number),
       }))
-      expect(bodies.every((body) => typeof body === 'string')).toBe(true)
       expect(byId(seen.first)).toEqual(byId(expected as Event[]))
       expect(byId(seen.redriven)).toEqual(byId(seen.first))
     }),
