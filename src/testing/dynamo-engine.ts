@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import * as util from 'node:util'
 import { OutboxError } from '../errors.ts'
 
 export type Engine = {
@@ -78,19 +77,17 @@ async function answers(endpoint: string, child: ChildProcess): Promise<boolean> 
   return false
 }
 
-/** The binary, looked for from this package's own file, from the project that runs, and from the running script. */
+/**
+ * The binary, looked for from the project that runs and from the running script, and beside this package as they see it
+ * (some package managers give a package's own dependencies to nobody else).
+ */
 function findBinary(): string | undefined {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
-  const bases = [ownFile(), `${process.cwd()}/`, process.argv[1]]
-  return bases
-    .filter((base) => base !== undefined && /^(\/|file:)/.test(base))
-    .map((base) => resolveFrom(base as string, `${PACKAGE}/dynoxide`))
+  const bases = [`${process.cwd()}/`, process.argv[1] ?? ''].filter((base) => base.startsWith('/'))
+  const packages = bases.map((base) => resolveFrom(base, 'dynamodb-outbox/testing'))
+  return [...bases, ...packages.filter((found) => found !== undefined)]
+    .map((base) => resolveFrom(base, `${PACKAGE}/dynoxide`))
     .find((found) => found !== undefined)
-}
-
-/** Path or URL of this very file, bundled or not: the one way that works in ECMAScript modules and CommonJS alike. */
-function ownFile(): string | undefined {
-  return 'getCallSites' in util ? util.getCallSites(1)[0]?.scriptName : undefined
 }
 
 function resolveFrom(base: string, request: string): string | undefined {
