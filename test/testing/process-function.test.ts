@@ -99,10 +99,10 @@ describe('a function in processes of its own', () => {
   })
 
   it('kills a process at the timeout', async () => {
-    const note = join(folder, 'timeout')
-    const { target } = start('hang', 10_000)
-    const running = target.invoke({ note })
-    const pid = await begun(note)
+    const { code, target } = start('hang', 10_000)
+    const running = target.invoke({ note: join(folder, 'timeout') })
+    const [pid = 0] = code.running()
+    expect(isAlive(pid)).toBe(true)
     expect(await running).toEqual({ status: 'timeout' })
     await waitFor(() => !isAlive(pid))
   })
