@@ -28,28 +28,27 @@ export async function sendLetter(client: SQSClient, QueueUrl: string, letter: Le
 /**
  * What `StartMessageMoveTask` does, the redrive of the AWS console: every message goes back with body, attributes and
  * group, as a new message with an id of its own. Which deduplication id it carries AWS does not say; here a new one.
+ * Moves one message, the first: a task that runs on would move what comes back meanwhile as well.
  */
-export async function consoleRedrive(client: SQSClient, { from, to }: { from: string; to: string }): Promise<number> {
-  for (let moved = 0; ; moved += 1) {
-    const { Messages: [message] = [] } = await client.send(
-      new ReceiveMessageCommand({
-        QueueUrl: from,
-        MessageSystemAttributeNames: ['All'],
-        MessageAttributeNames: ['All'],
-        WaitTimeSeconds: 1,
-      }),
-    )
-    if (message === undefined) return moved
-    const { Body, Attributes, MessageAttributes, MessageId, ReceiptHandle } = message
-    await client.send(
-      new SendMessageCommand({
-        QueueUrl: to,
-        MessageBody: Body,
-        MessageAttributes,
-        MessageGroupId: Attributes?.MessageGroupId,
-        MessageDeduplicationId: `moved-${MessageId}`,
-      }),
-    )
-    await client.send(new DeleteMessageCommand({ QueueUrl: from, ReceiptHandle }))
-  }
+export async function consoleRedrive(client: SQSClient, { from, to }: { from: string; to: string }): Promise<void> {
+  const { Messages: [message] = [] } = await client.send(
+    new ReceiveMessageCommand({
+      QueueUrl: from,
+      MessageSystemAttributeNames: ['All'],
+      MessageAttributeNames: ['All'],
+      WaitTimeSeconds: 1,
+    }),
+  )
+  if (message === undefined) throw new Error('nothing to move')
+  const { Body, Attributes, MessageAttributes, MessageId, ReceiptHandle } = message
+  await client.send(
+    new SendMessageCommand({
+      QueueUrl: to,
+      MessageBody: Body,
+      MessageAttributes,
+      MessageGroupId: Attributes?.MessageGroupId,
+      MessageDeduplicationId: `moved-${MessageId}`,
+    }),
+  )
+  await client.send(new DeleteMessageCommand({ QueueUrl: from, ReceiptHandle }))
 }
