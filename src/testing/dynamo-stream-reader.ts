@@ -19,7 +19,7 @@ export type RawStreamRecord = {
 }
 
 export type StreamReader = {
-  /** What is new since the last call, up to 1,000 records a shard, in the order of the stream. */
+  /** What is new since the last call, up to 1,000 records a shard, in the order of the stream. Rejects without losing any. */
   readonly read: () => Promise<RawStreamRecord[]>
 }
 
@@ -32,7 +32,7 @@ export type StreamReaderOptions = {
 type Description = { StreamDescription: { Shards?: { ShardId: string }[] } }
 
 /**
- * Reads a DynamoDB stream through its HTTP API. New shards are looked for when a shard closes, and read from their
+ * Reads a DynamoDB stream through its HTTP API. When a shard has closed, new ones are looked for and read from their
  * beginning.
  */
 export async function openStream({
@@ -63,9 +63,13 @@ export async function openStream({
   return {
     read: async () => {
       const open = [...iterators].filter((entry): entry is [string, string] => entry[1] !== undefined)
-      const records = (await Promise.all(open.map(([shardId, iterator]) => readShard(shardId, iterator)))).flat()
+      // What one shard gave must not be lost because another could not be read: that one is read again next time.
+      const pages = await Promise.allSettled(open.map(([shardId, iterator]) => readShard(shardId, iterator)))
+      const records = pages.flatMap((page) => (page.status === 'fulfilled' ? page.value : []))
+      const failed = pages.find((page) => page.status === 'rejected')
+      if (failed !== undefined && records.length === 0) throw failed.reason
       const closed = open.some(([shardId]) => iterators.get(shardId) === undefined)
-      if (closed || open.length === 0) await findShards('TRIM_HORIZON')
+      if (records.length === 0 && (closed || open.length === 0)) await findShards('TRIM_HORIZON')
       return records
     },
   }

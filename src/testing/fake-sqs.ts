@@ -8,6 +8,7 @@ import { LOCAL_REGION } from './records.ts'
 import { failedEntry, MESSAGE_ACTIONS, type SqsAnswer, type SqsInput } from './sqs-actions.ts'
 import { acceptEntry, createQueueRegistry, md5 } from './sqs-registry.ts'
 import { entryFault, fault, type SqsFault, sendBatchFault, type WireEntry } from './sqs-rules.ts'
+import { actionOf, wireAnswer } from './sqs-wire.ts'
 
 export type FakeSqsOptions = {
   /** Default: a manual clock. */
@@ -120,23 +121,12 @@ function clientOf(answer: (action: string, body: Body) => Promise<SqsAnswer>): S
       updateHttpClientConfig: () => {},
       httpHandlerConfigs: () => ({}),
       handle: async ({ headers, body }: { headers: Record<string, string>; body?: unknown }) => {
-        const action = (headers['x-amz-target'] ?? '').replace('AmazonSQS.', '')
+        const action = actionOf(headers) ?? ''
         const text = typeof body === 'string' ? body : new TextDecoder().decode(body as Uint8Array)
-        return { response: wireResponse(await answer(action, JSON.parse(text) as Body)) }
+        const answered = wireAnswer(await answer(action, JSON.parse(text) as Body))
+        const bytes = Buffer.from(JSON.stringify(answered.body))
+        return { response: { statusCode: answered.status, headers: answered.headers, body: bytes } }
       },
     },
   })
-}
-
-function wireResponse(answer: SqsAnswer): { statusCode: number; headers: Record<string, string>; body: Uint8Array } {
-  const json = (value: object): Uint8Array => Buffer.from(JSON.stringify(value))
-  const headers = { 'content-type': 'application/x-amz-json-1.0' }
-  if ('body' in answer) return { statusCode: 200, headers, body: json(answer.body) }
-  const { code, message, senderFault } = answer.fault
-  const query = { 'x-amzn-query-error': `${code};${senderFault ? 'Sender' : 'Receiver'}` }
-  return {
-    statusCode: senderFault ? 400 : 503,
-    headers: { ...headers, ...query },
-    body: json({ __type: `com.amazonaws.sqs#${code}`, message }),
-  }
 }

@@ -6,7 +6,8 @@ import type { LocalQueue } from './local-queue.ts'
 import { LOCAL_REGION } from './records.ts'
 import { failedEntry, MESSAGE_ACTIONS, type SqsAnswer, type SqsInput } from './sqs-actions.ts'
 import { acceptEntry, createQueueRegistry, md5, type QueueRegistry } from './sqs-registry.ts'
-import { entryFault, fault, type SqsFault, sendBatchFault, type WireEntry } from './sqs-rules.ts'
+import { entryFault, fault, sendBatchFault, type WireEntry } from './sqs-rules.ts'
+import { actionOf, SQS_CONTENT_TYPE, wireAnswer } from './sqs-wire.ts'
 
 export type SqsEngine = {
   readonly endpoint: string
@@ -37,7 +38,9 @@ type Sending = {
   readonly refused: readonly object[]
 }
 
-const CONTENT_TYPE = 'application/x-amz-json-1.0'
+/** Marks a request of our own, for the engine alone. */
+const INTERNAL = 'x-internal'
+const FORGET_EVERY = 500
 
 /**
  * Starts fauxqs on a free port of 127.0.0.1. It speaks the protocol, keeps the queues and accepts, numbers and
@@ -52,6 +55,7 @@ export async function startSqsEngine(clock: Clock): Promise<SqsEngine> {
   const sends = new WeakMap<object, Sending>()
   const seen = new Set<string>()
   const windows = createDeduplicationWindow<string>()
+  const token = randomUUID()
   let down = false
   let endpoint = ''
 
@@ -101,6 +105,7 @@ export async function startSqsEngine(clock: Clock): Promise<SqsEngine> {
       result.MD5OfMessageBody = md5(entry.MessageBody)
       if (seen.has(result.MessageId)) continue
       seen.add(result.MessageId)
+      if (seen.size % FORGET_EVERY === 0) forget(queue)
       const id = deduplicationId(entry, queue.rules())
       acceptEntry(queue, entry, {
         messageId: result.MessageId,
@@ -109,6 +114,12 @@ export async function startSqsEngine(clock: Clock): Promise<SqsEngine> {
       })
     }
     return refused.length === 0 ? payload : { ...payload, Failed: [...(payload.Failed ?? []), ...refused] }
+  }
+
+  /** What was taken over lies in the engine as well: emptied now and then. Its memory of ids is not touched by that. */
+  const forget = (queue: LocalQueue): void => {
+    const headers = { 'content-type': SQS_CONTENT_TYPE, 'x-amz-target': 'AmazonSQS.PurgeQueue', [INTERNAL]: token }
+    void app.inject({ method: 'POST', url: '/', headers, payload: JSON.stringify({ QueueUrl: queue.url }) })
   }
 
   const answerHere = (action: string, request: object, body: Body): SqsAnswer | Promise<SqsAnswer> | undefined => {
@@ -120,13 +131,11 @@ export async function startSqsEngine(clock: Clock): Promise<SqsEngine> {
   }
 
   app.addHook('preHandler', async (request, reply) => {
-    const action = actionOf(request.headers)
+    const action = request.headers[INTERNAL] === token ? undefined : actionOf(request.headers)
     const answer = action === undefined ? undefined : await answerHere(action, request, request.body as Body)
     if (answer === undefined) return
-    reply.header('content-type', CONTENT_TYPE)
-    if ('body' in answer) return reply.send(answer.body)
-    reply.code(answer.fault.senderFault ? 400 : 503).header('x-amzn-query-error', queryError(answer.fault))
-    return reply.send({ __type: `com.amazonaws.sqs#${answer.fault.code}`, message: answer.fault.message })
+    const { status, headers, body } = wireAnswer(answer)
+    return reply.code(status).headers(headers).send(body)
   })
 
   app.addHook('preSerialization', async (request, reply, payload) => {
@@ -172,15 +181,6 @@ function withDepth(answer: Payload, queue: LocalQueue | undefined): Payload {
     String(counts[name] ?? value),
   ])
   return { ...answer, Attributes: Object.fromEntries(attributes) }
-}
-
-function actionOf(headers: Readonly<Record<string, unknown>>): string | undefined {
-  const target = headers['x-amz-target']
-  return typeof target === 'string' && target.startsWith('AmazonSQS.') ? target.slice('AmazonSQS.'.length) : undefined
-}
-
-function queryError({ code, senderFault }: SqsFault): string {
-  return `${code};${senderFault ? 'Sender' : 'Receiver'}`
 }
 
 async function loadEngine(): Promise<typeof import('fauxqs')> {

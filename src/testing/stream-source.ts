@@ -44,27 +44,37 @@ export function createStreamSource(settings: StreamSettings, deps: StreamSourceD
     return raw.length
   }
 
+  /** Records read, or undefined if the stream could not be: it is tried again. */
+  const tryRead = async (): Promise<number | undefined> => {
+    try {
+      const count = await readOnce()
+      failure = undefined
+      return count
+    } catch (error) {
+      failure = error
+      return undefined
+    }
+  }
+
   const loop = async (): Promise<void> => {
     let pause = SHORTEST_POLL_MS
     while (!stopped.signal.aborted) {
       const began = reads
       reads += 1
-      const count = await readOnce()
+      const count = await tryRead()
       if (count === 0) emptySince = began + 1
-      pause = count > 0 ? SHORTEST_POLL_MS : Math.min(LONGEST_POLL_MS, pause + 1)
+      pause = count ? SHORTEST_POLL_MS : Math.min(LONGEST_POLL_MS, pause + 1)
       await realSleep(pause)
     }
   }
-  const finished = loop().catch((error: unknown) => {
-    failure = error
-  })
+  const finished = loop()
 
   return {
     function: deps.function,
     pending: () => {
       const waiting = lanes.reduce((sum, lane) => sum + lane.pending(), 0)
       const broken =
-        failure === undefined ? [] : [`the stream source of ${deps.function.name} stopped: ${String(failure)}`]
+        failure === undefined ? [] : [`the stream of ${deps.function.name}, which cannot be read: ${String(failure)}`]
       return waiting === 0 ? broken : [...broken, `${waiting} stream records for ${deps.function.name}`]
     },
     catchUp: async () => {

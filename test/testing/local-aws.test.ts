@@ -235,6 +235,19 @@ describe('a local AWS', () => {
     await consumer.stop()
   })
 
+  it('loses none of many messages that nobody reads', async () => {
+    const { url: QueueUrl } = await aws.createQueue('many')
+    const entry = (request: number, n: number) => {
+      const id = `${request}-${n}`
+      return { Id: id, MessageBody: id, MessageGroupId: `g${n}`, MessageDeduplicationId: id }
+    }
+    const requests = Array.from({ length: 70 }, (_, request) => Array.from({ length: 10 }, (_, n) => entry(request, n)))
+    await Promise.all(requests.map((Entries) => aws.sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }))))
+    expect(aws.queue(QueueUrl).depth()).toEqual({ visible: 700, invisible: 0, delayed: 0 })
+    await aws.sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries: requests[0] }))
+    expect(aws.queue(QueueUrl).depth().visible).toBe(700)
+  })
+
   it('answers 503 during an outage, and takes nothing', async () => {
     const queue = await aws.createQueue('outage')
     aws.setSqsOutage(true)

@@ -4,6 +4,7 @@ import { on } from '../../src/consumer/handler.ts'
 import { createOutbox } from '../../src/outbox/create-outbox.ts'
 import { startLocalAws } from '../../src/testing/local-aws.ts'
 import { waitFor } from '../../src/testing/wait.ts'
+import { proves } from '../cases.ts'
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} }
 const event = (key: string) => ({ source: 'shop', type: 'order.placed', key, data: { key } })
@@ -51,36 +52,41 @@ describe('the parts of the package on a local AWS', () => {
     expect(Messages).toHaveLength(1)
   })
 
-  it('deliver every event in order though the stream loses, doubles and shuffles its records', async () => {
-    await using aws = await startLocalAws({ speed: 30 })
-    const queue = await aws.createQueue('orders', { deadLetter: true })
-    const handled: string[] = []
-    const outbox = createOutbox({ client: aws.dynamo, tableName: aws.outboxTable, clock: aws.clock })
-    let read = 0
-    await aws.startRelay({
-      queue,
-      logger: silent,
-      mapping: {
-        faults: (records) => {
-          const kept = records.filter(() => ++read % 3 !== 0)
-          return [...kept, ...kept].reverse()
+  it(
+    'deliver every event in order though the stream loses, doubles and shuffles its records',
+    proves('records-dropped-or-doubled'),
+    async () => {
+      await using aws = await startLocalAws({ speed: 30 })
+      const queue = await aws.createQueue('orders', { deadLetter: true })
+      const handled: string[] = []
+      const outbox = createOutbox({ client: aws.dynamo, tableName: aws.outboxTable, clock: aws.clock })
+      let read = 0
+      await aws.startRelay({
+        queue,
+        logger: silent,
+        mapping: {
+          faults: (records) => {
+            const kept = records.filter(() => ++read % 3 !== 0)
+            return [...kept, ...kept].reverse()
+          },
         },
-      },
-    })
-    aws.startSweeper({ queue, logger: silent })
-    const note = on('order.placed', 'note', ({ group = '', sequence = 0 }) => handled.push(`${group} ${sequence}`))
-    aws.startConsumer({ queue, name: 'shop', handlers: [note], logger: silent })
-    const expected: string[] = []
-    for (let n = 0; n < 30; n += 1) {
-      const group = `g${n % 3}`
-      const { events } = await outbox.transact({ events: [ordered(group)] })
-      expected.push(`${group} ${events[0]?.sequence}`)
-    }
-    await waitFor(() => handled.length >= 30, { timeoutMs: 15_000 })
-    await aws.idle()
-    const ofGroup = (list: readonly string[], group: string): string[] => list.filter((text) => text.startsWith(group))
-    for (const group of ['g0', 'g1', 'g2']) expect(ofGroup(handled, group)).toEqual(ofGroup(expected, group))
-  })
+      })
+      aws.startSweeper({ queue, logger: silent })
+      const note = on('order.placed', 'note', ({ group = '', sequence = 0 }) => handled.push(`${group} ${sequence}`))
+      aws.startConsumer({ queue, name: 'shop', handlers: [note], logger: silent })
+      const expected: string[] = []
+      for (let n = 0; n < 30; n += 1) {
+        const group = `g${n % 3}`
+        const { events } = await outbox.transact({ events: [ordered(group)] })
+        expected.push(`${group} ${events[0]?.sequence}`)
+      }
+      await waitFor(() => handled.length >= 30, { timeoutMs: 15_000 })
+      await aws.idle()
+      const ofGroup = (list: readonly string[], group: string): string[] =>
+        list.filter((text) => text.startsWith(group))
+      for (const group of ['g0', 'g1', 'g2']) expect(ofGroup(handled, group)).toEqual(ofGroup(expected, group))
+    },
+  )
 
   it('keep events through an outage of SQS and deliver them after it', async () => {
     await using aws = await startLocalAws({ speed: 30 })

@@ -27,7 +27,7 @@ afterEach(async () => {
 
 /** A source over a stream in memory. The handler answers by key; every batch is recorded. */
 function start(
-  settings: StreamSettings & { timeoutMs?: number },
+  settings: StreamSettings & { timeoutMs?: number; read?: () => Promise<RawStreamRecord[]> },
   handler: LambdaHandler<StreamEvent> = () => undefined,
 ): Run {
   const batches: string[][] = []
@@ -48,7 +48,7 @@ function start(
       clock,
       speed: SPEED,
       streamArn: 'arn:aws:dynamodb:us-east-1:000000000000:table/outbox/stream/now',
-      reader: { read: async () => stream.splice(0) },
+      reader: { read: settings.read ?? (async () => stream.splice(0)) },
       function: createFunction(
         { timeoutMs: settings.timeoutMs ?? 60_000 },
         { clock, runner: inProcess(recording, clock) },
@@ -237,5 +237,19 @@ describe('a stream event source', () => {
       ['a', 'd', 'c', 'a'],
       ['d', 'c'],
     ])
+  })
+
+  it('reads on after an error of the stream, and names it while it lasts', async () => {
+    let broken = true
+    const read = async (): Promise<RawStreamRecord[]> => {
+      if (broken) throw new Error('stream is away')
+      return []
+    }
+    const run = start({ read })
+    await waitFor(() => run.source.pending().length > 0)
+    expect(run.source.pending()).toEqual(['the stream of function, which cannot be read: Error: stream is away'])
+    broken = false
+    await run.idle()
+    expect(run.source.pending()).toEqual([])
   })
 })
