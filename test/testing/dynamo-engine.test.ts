@@ -23,7 +23,8 @@ describe('the DynamoDB engine', () => {
     const url = new URL('../../src/testing/dynamo-engine.ts', import.meta.url).href
     const script = `
       const { startDynamoEngine } = await import(${JSON.stringify(url)})
-      await startDynamoEngine('').catch(({ code, message }) => process.stdout.write(code + ' ' + message))
+      const said = await startDynamoEngine('').then(() => 'started', ({ code, message }) => code + ' ' + message)
+      process.stdout.write(said, () => process.exit())
     `
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
       cwd: tmpdir(),
