@@ -13,8 +13,11 @@ import { type Hint, readRecord, type Taken } from './stream-record.ts'
 const CONCURRENT_GROUPS = 100
 /** Old rows read back in one request: 10 MB at worst. */
 const READ_BACK_ROWS = 25
-/** Rows of a group that are looked through beyond those of the batch. */
-const TAIL_SLACK = 10
+/**
+ * Rows of a group that are looked through beyond those of the batch: what a writer at full speed (65 `auto` numbers a
+ * second) can add before its records arrive. With less, a burst is left to the sweeper, and waits out its grace.
+ */
+const TAIL_SLACK = 100
 
 /** What came of a record's row; `unread`: the table did not answer. */
 type HintEnd = { readonly hint: Taken; readonly end: RowEnd | 'unread' }
