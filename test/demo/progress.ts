@@ -1,6 +1,8 @@
 import { SingleBar } from 'cli-progress'
 
 export type Progress = {
+  /** Whether there is a bar to keep up to date. */
+  readonly isShown: boolean
   readonly set: (done: number) => void
   /** What is happening now. */
   readonly say: (text: string) => void
@@ -9,11 +11,12 @@ export type Progress = {
 
 /** A bar on a terminal; elsewhere a line for each new thing that happens. All on standard error. */
 export function createProgress(total: number): Progress {
-  if (!process.stderr.isTTY) return { set: () => {}, say: (text) => process.stderr.write(`${text}\n`), end: () => {} }
+  if (!process.stderr.isTTY)
+    return { isShown: false, set: () => {}, say: (text) => process.stderr.write(`${text}\n`), end: () => {} }
   const bar = new SingleBar({
     format: '{bar} {value}/{total} effects · {duration_formatted} · {text}',
     hideCursor: true,
   })
   bar.start(total, 0, { text: 'starting' })
-  return { set: (done) => bar.update(done), say: (text) => bar.update({ text }), end: () => bar.stop() }
+  return { isShown: true, set: (done) => bar.update(done), say: (text) => bar.update({ text }), end: () => bar.stop() }
 }

@@ -1,11 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { redriveMessages } from '../../src/ops/index.ts'
 import { audit, countDead, readBooks } from './audit.ts'
 import { seededRandom } from './chance.ts'
-import { createProgress } from './progress.ts'
+import { createProgress, type Progress } from './progress.ts'
 import { type DemoResult, isWhole, renderResult } from './report.ts'
-import { openShop, SHOP_TABLE, type Shop, stockUp } from './shop.ts'
+import { countEffects, openShop, SHOP_TABLE, type Shop, stockUp } from './shop.ts'
 
 /**
  * `npm run demo [-- --orders N] [--seed S] [--json]`: the sample shop on embedded engines, under faults. Places orders of
@@ -105,11 +106,7 @@ function readArguments(): { readonly orders: number; readonly seed: number; read
 }
 
 /** A few writers side by side; SQS goes down on the way. */
-async function placeAll(
-  shop: Shop,
-  orders: readonly Order[],
-  progress: { say: (text: string) => void },
-): Promise<void> {
+async function placeAll(shop: Shop, orders: readonly Order[], progress: Progress): Promise<void> {
   const queue = orders.entries()
   const outageAt = Math.floor(orders.length * 0.4)
   const killAt = Math.floor(orders.length * 0.8)
@@ -123,7 +120,7 @@ async function placeAll(
   await Promise.all(Array.from({ length: WRITERS }, write))
 }
 
-function breakSqs({ aws }: Shop, progress: { say: (text: string) => void }): void {
+function breakSqs({ aws }: Shop, progress: Progress): void {
   progress.say('SQS is down for some seconds')
   aws.setSqsOutage(true)
   setTimeout(() => {
@@ -140,15 +137,13 @@ async function unblock({ aws }: Shop, orderId: string): Promise<void> {
   await aws.dynamo.send(new DeleteItemCommand({ TableName: SHOP_TABLE, Key: { pk: { S: `BLOCKED#${orderId}` } } }))
 }
 
-/** Shows how many effects there are, by counting them. */
-function watch({ aws }: Shop, progress: { set: (done: number) => void }): () => Promise<void> {
+/** Keeps the bar up to date, about each second, until the function it gives is called. */
+function watch({ aws }: Shop, { isShown, set }: Progress): () => Promise<void> {
   const stopped = new AbortController()
   const look = async (): Promise<void> => {
-    for (;;) {
-      const { shop } = await readBooks(aws)
-      progress.set(shop.filter(({ pk }) => /^(RESERVATION|MAIL|SHIPMENT)#/.test(String(pk))).length)
-      await new Promise((resolve) => setTimeout(resolve, 1000, undefined))
-      if (stopped.signal.aborted) return
+    while (isShown && !stopped.signal.aborted) {
+      set(await countEffects(aws))
+      await delay(1000, undefined, { signal: stopped.signal }).catch(() => {})
     }
   }
   const looking = look()

@@ -1,4 +1,4 @@
-import { CreateTableCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { type AttributeValue, CreateTableCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb'
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
 import { StockRejected, StockReserved } from '../../functions/sample/events.ts'
 import { createPlaceOrder } from '../../functions/sample/place-order.ts'
@@ -94,4 +94,25 @@ export async function stockUp({ dynamo }: LocalAws, stock: Readonly<Record<strin
     const Item = { pk: { S: `STOCK#${sku}` }, available: { N: String(available) } }
     await dynamo.send(new PutItemCommand({ TableName: SHOP_TABLE, Item }))
   }
+}
+
+/** How many effects there are, by counting them. */
+export async function countEffects({ dynamo }: LocalAws): Promise<number> {
+  const effects = ['RESERVATION#', 'MAIL#', 'SHIPMENT#']
+  let count = 0
+  let from: Record<string, AttributeValue> | undefined
+  do {
+    const page = await dynamo.send(
+      new ScanCommand({
+        TableName: SHOP_TABLE,
+        Select: 'COUNT',
+        FilterExpression: effects.map((_, n) => `begins_with(pk, :p${n})`).join(' OR '),
+        ExpressionAttributeValues: Object.fromEntries(effects.map((prefix, n) => [`:p${n}`, { S: prefix }])),
+        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+      }),
+    )
+    count += page.Count ?? 0
+    from = page.LastEvaluatedKey
+  } while (from !== undefined)
+  return count
 }
