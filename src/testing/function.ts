@@ -13,9 +13,13 @@ export type Invocation<Event> = {
   readonly ended: AbortSignal
 }
 
+/** Runs a handler once. */
+export type Run<Event> = (invocation: Invocation<Event>) => Promise<unknown>
+
 /** Something that can run a handler: in this process, or in one that can be killed. */
 export type Runner<Event> = {
-  readonly run: (invocation: Invocation<Event>) => Promise<unknown>
+  /** Lambda's init: what it takes is not part of the invocation's time. */
+  readonly prepare: () => Promise<Run<Event>>
   readonly stop: () => Promise<void>
 }
 
@@ -69,7 +73,7 @@ export function createFunction<Event>(
   let limit = options.concurrency ?? 1000
   let running = 0
 
-  const run = async (event: Event): Promise<InvokeOutcome> => {
+  const run = async (event: Event, start: Run<Event>): Promise<InvokeOutcome> => {
     const ended = new AbortController()
     const settled = new AbortController()
     const deadline = clock.now() + timeoutMs
@@ -80,11 +84,9 @@ export function createFunction<Event>(
       deadline,
       ended: ended.signal,
     }
-    const answer = runner
-      .run(invocation)
-      .then(
-        (response): InvokeOutcome => ({ status: 'ok', response: response === undefined ? null : viaJson(response) }),
-      )
+    const answer = start(invocation).then(
+      (response): InvokeOutcome => ({ status: 'ok', response: response === undefined ? null : viaJson(response) }),
+    )
     const timeout = clock.sleep(timeoutMs, settled.signal).then((): InvokeOutcome => ({ status: 'timeout' }))
     timeout.catch(() => {})
     try {
@@ -114,7 +116,10 @@ export function createFunction<Event>(
       }
       running += 1
       counts.invoked += 1
-      const outcome = await run(event)
+      const outcome = await runner.prepare().then(
+        (start) => run(event, start),
+        (error: unknown): InvokeOutcome => ({ status: 'error', error }),
+      )
       running -= 1
       counts[outcome.status] += 1
       if (outcome.status === 'error') onError?.(name, outcome.error)
@@ -125,17 +130,15 @@ export function createFunction<Event>(
 
 /** Runs a handler in this process. */
 export function inProcess<Event>(handler: LambdaHandler<Event>, clock: Clock): Runner<Event> {
-  return {
-    run: async ({ event, functionName, requestId, deadline }) => {
-      const context: LambdaContext = {
-        functionName,
-        awsRequestId: requestId,
-        getRemainingTimeInMillis: () => Math.max(0, deadline - clock.now()),
-      }
-      return await handler(event, context)
-    },
-    stop: async () => {},
+  const run: Run<Event> = async ({ event, functionName, requestId, deadline }) => {
+    const context: LambdaContext = {
+      functionName,
+      awsRequestId: requestId,
+      getRemainingTimeInMillis: () => Math.max(0, deadline - clock.now()),
+    }
+    return await handler(event, context)
   }
+  return { prepare: async () => run, stop: async () => {} }
 }
 
 /** One line about a failed invocation: name and message of the error, no data. */

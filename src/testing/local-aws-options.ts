@@ -35,7 +35,7 @@ export type LocalAws = AsyncDisposable &
     readonly createQueue: (name: string, options?: LocalQueueOptions) => Promise<LocalQueueInfo>
     /** The queue behind a URL or name, to look at its depth. */
     readonly queue: (urlOrName: string) => LocalQueue
-    /** While true, every SQS request is answered with 503. */
+    /** While true, every SQS request is answered with 503, and queues hand nothing to event sources. */
     readonly setSqsOutage: (down: boolean) => void
     /**
      * Resolves once the streams have been read, connected queues are empty, no function runs and, with a relay of

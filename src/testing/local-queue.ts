@@ -24,6 +24,8 @@ export type LocalQueue = {
    */
   readonly nextVisibleAt: (since: number) => number | undefined
   readonly purge: () => void
+  /** While true, nothing is handed out: an event source cannot poll a service that is down. */
+  readonly setOutage: (down: boolean) => void
   /** Calls `listener` whenever a message may have become free; returns what ends that. */
   readonly onChange: (listener: () => void) => () => void
 }
@@ -47,6 +49,7 @@ export function createLocalQueue({ name, url, arn, attributes: initial, clock, f
   const state = createQueueState({ fifo })
   const listeners = new Set<() => void>()
   let attributes: Readonly<Record<string, string>> = initial
+  let isDown = false
 
   const changed = (): void => {
     for (const listener of [...listeners]) listener()
@@ -91,7 +94,7 @@ export function createLocalQueue({ name, url, arn, attributes: initial, clock, f
       changed()
     },
     receive: (max, hidden = visibilityMs()) =>
-      state.receive({ max, now: clock.now(), visibilityMs: hidden, ...deadLetterRule() }),
+      isDown ? [] : state.receive({ max, now: clock.now(), visibilityMs: hidden, ...deadLetterRule() }),
     delete: (handle) => {
       const result = state.delete(handle, clock.now())
       changed()
@@ -105,6 +108,10 @@ export function createLocalQueue({ name, url, arn, attributes: initial, clock, f
     depth: () => state.depth(clock.now()),
     nextVisibleAt: state.nextVisibleAt,
     purge: () => state.purge(),
+    setOutage: (down) => {
+      isDown = down
+      changed()
+    },
     onChange: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)

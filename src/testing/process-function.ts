@@ -43,7 +43,7 @@ export function processFunction(options: ProcessFunctionOptions): ProcessFunctio
     const idle: Sandbox[] = []
     const alive = new Set<Sandbox>()
 
-    const take = (): Sandbox => {
+    const take = async (): Promise<Sandbox> => {
       const warm = idle.pop()
       if (warm !== undefined) return warm
       const sandbox = startSandbox(options, { ...sourceEnv, ...options.env })
@@ -53,23 +53,28 @@ export function processFunction(options: ProcessFunctionOptions): ProcessFunctio
         const at = idle.indexOf(sandbox)
         if (at >= 0) idle.splice(at, 1)
       })
+      await Promise.race([loaded(sandbox), diedEarly(sandbox)])
       return sandbox
     }
 
+    const runIn = async <Event>(sandbox: Sandbox, invocation: Invocation<Event>): Promise<unknown> => {
+      busy.add(sandbox)
+      const kill = (): boolean => sandbox.child.kill('SIGKILL')
+      invocation.ended.addEventListener('abort', kill, { once: true })
+      try {
+        const answer = await invokeIn(sandbox, invocation, scale)
+        idle.push(sandbox)
+        return answer
+      } finally {
+        invocation.ended.removeEventListener('abort', kill)
+        busy.delete(sandbox)
+      }
+    }
+
     return {
-      run: async (invocation) => {
-        const sandbox = take()
-        busy.add(sandbox)
-        const kill = (): boolean => sandbox.child.kill('SIGKILL')
-        invocation.ended.addEventListener('abort', kill, { once: true })
-        try {
-          const answer = await invokeIn(sandbox, invocation, scale)
-          idle.push(sandbox)
-          return answer
-        } finally {
-          invocation.ended.removeEventListener('abort', kill)
-          busy.delete(sandbox)
-        }
+      prepare: async () => {
+        const sandbox = await take()
+        return (invocation) => runIn(sandbox, invocation)
       },
       stop: async () => {
         const ending = [...alive].map(({ gone }) => gone)
@@ -116,13 +121,23 @@ async function invokeIn<Event>(
   const answered = new Promise<Answer>((resolve) => {
     child.once('message', (message) => resolve(message as Answer))
   })
-  const died = gone.then((how): never => {
-    throw new OutboxError('UNAVAILABLE', `The function's process ended during the invocation: ${how}.`, {
-      details: { reason: how },
-    })
-  })
+  const died = diedEarly({ child, gone })
   child.send({ event, functionName, requestId, deadline, scale }, () => {})
   const { response, error } = await Promise.race([answered, died])
   if (error !== undefined) throw Object.assign(new Error(error.message), { name: error.name })
   return response
+}
+
+/** Settles once the process has imported the module, well or not: a module that fails fails its first invocation. */
+function loaded({ child }: Sandbox): Promise<void> {
+  return new Promise((resolve) => {
+    child.once('message', () => resolve())
+  })
+}
+
+async function diedEarly({ gone }: Sandbox): Promise<never> {
+  const reason = await gone
+  throw new OutboxError('UNAVAILABLE', `The function's process ended during the invocation: ${reason}.`, {
+    details: { reason },
+  })
 }

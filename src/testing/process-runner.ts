@@ -10,7 +10,8 @@ const loaded = import(url).then((module) => {
   if (typeof handler !== 'function') throw new TypeError('The module exports no function of that name.')
   return handler
 })
-loaded.catch(() => {})
+const ready = () => process.send({ ready: true })
+loaded.then(ready, ready)
 process.on('message', async ({ event, functionName, requestId, deadline, scale }) => {
   const now = () => scale.origin + (Date.now() - scale.origin) * scale.speed
   const context = {

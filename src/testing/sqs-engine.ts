@@ -12,7 +12,7 @@ import { actionOf, SQS_CONTENT_TYPE, wireAnswer } from './sqs-wire.ts'
 export type SqsEngine = {
   readonly endpoint: string
   readonly queues: QueueRegistry
-  /** While true, every request is answered with 503 and changes nothing. */
+  /** While true, every request is answered with 503 and changes nothing, and event sources get nothing. */
   readonly setOutage: (down: boolean) => void
   readonly stop: () => Promise<void>
 }
@@ -160,6 +160,7 @@ export async function startSqsEngine(clock: Clock): Promise<SqsEngine> {
     queues,
     setOutage: (value) => {
       down = value
+      queues.setOutage(value)
     },
     stop: async () => {
       await app.close()

@@ -9,6 +9,7 @@ export type QueueRegistry = {
   readonly create: (name: string, endpoint: string, attributes: Readonly<Record<string, string>>) => LocalQueue
   readonly find: (url: string | undefined) => LocalQueue | undefined
   readonly remove: (url: string) => void
+  readonly setOutage: (down: boolean) => void
 }
 
 export function createQueueRegistry(clock: Clock): QueueRegistry {
@@ -27,6 +28,9 @@ export function createQueueRegistry(clock: Clock): QueueRegistry {
     remove: (url) => {
       const queue = find(url)
       if (queue !== undefined) queues.delete(queue.name)
+    },
+    setOutage: (down) => {
+      for (const queue of queues.values()) queue.setOutage(down)
     },
   }
 }

@@ -257,6 +257,20 @@ describe('a local AWS', () => {
     expect(aws.queue(queue.url).depth().visible).toBe(0)
   })
 
+  it('hands nothing to an event source during an outage, and everything after it', async () => {
+    const queue = await aws.createQueue('outage-polled')
+    const received: string[] = []
+    await send(queue, 'g', 'before')
+    aws.setSqsOutage(true)
+    const handler = async ({ Records }: SqsEvent) => void received.push(...Records.map(({ body }) => body))
+    const source = aws.connectQueue({ queue, handler })
+    await aws.clock.sleep(1000)
+    expect(received).toEqual([])
+    aws.setSqsOutage(false)
+    await waitFor(() => received.length === 1)
+    await source.stop()
+  })
+
   it('invokes a scheduled function each so many milliseconds of its clock', async () => {
     const times: number[] = []
     const began = aws.clock.now()

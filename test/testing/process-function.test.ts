@@ -100,11 +100,18 @@ describe('a function in processes of its own', () => {
 
   it('kills a process at the timeout', async () => {
     const { code, target } = start('hang', 10_000)
-    const running = target.invoke({ note: join(folder, 'timeout') })
-    const [pid = 0] = code.running()
-    expect(isAlive(pid)).toBe(true)
+    const note = join(folder, 'timeout')
+    const running = target.invoke({ note })
+    const pid = await begun(note)
+    expect(code.running()).toEqual([pid])
     expect(await running).toEqual({ status: 'timeout' })
     await waitFor(() => !isAlive(pid))
+  })
+
+  it('does not count the start of a process as time of the invocation', async () => {
+    const outcome = await start('whoami', 60_000).target.invoke({})
+    // Starting it takes more than 100 ms: 1,000 ms of the clock.
+    expect(outcome).toMatchObject({ status: 'ok', response: { left: expect.toSatisfy((left) => left > 59_000) } })
   })
 
   it('leaves no process behind, not even when its parent is killed', async () => {
@@ -112,7 +119,8 @@ describe('a function in processes of its own', () => {
     const script = `
       const { processFunction } = await import(${JSON.stringify(new URL('../../src/testing/process-function.ts', import.meta.url).href)})
       const runner = processFunction({ module: ${JSON.stringify(module.href)}, export: 'hang' }).createRunner({ speed: 1, origin: 0 }, {})
-      await runner.run({ event: { note: ${JSON.stringify(note)} }, functionName: 'f', requestId: 'r', deadline: 0, ended: new AbortController().signal })
+      const run = await runner.prepare()
+      await run({ event: { note: ${JSON.stringify(note)} }, functionName: 'f', requestId: 'r', deadline: 0, ended: new AbortController().signal })
     `
     const parent = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' })
     const pid = await begun(note)
