@@ -46,11 +46,21 @@ describe('the stream path, a group', () => {
 
   it('leaves a group whose pending tail begins too deep to the sweeper', async () => {
     const world = createRelayWorld()
-    for (const n of range(1, 30)) world.store.put(orderedRow('g', n))
-    expect(await world.relayRecords(records([orderedRow('g', 30)]))).toEqual([])
+    for (const n of range(1, 150)) world.store.put(orderedRow('g', n))
+    expect(await world.relayRecords(records([orderedRow('g', 150)]))).toEqual([])
     expect(world.queue.requests).toEqual([])
-    expect(world.store.rowsRead.get('readGroup')).toBe(11)
+    expect(world.store.rowsRead.get('readGroup')).toBe(101)
     expect(world.counts.get('leftToSweeper')).toBe(1)
+  })
+
+  it('sends what a fast writer has added before its records arrive, reading each row at most twice', async () => {
+    const world = createRelayWorld()
+    world.store.put(relayedRow(orderedRow('g', 1)))
+    for (const n of range(2, 90)) world.store.put(orderedRow('g', n))
+    expect(await world.relayRecords(records([orderedRow('g', 2)]))).toEqual([])
+    expect(arrivals(world.queue, 'shop/g')).toEqual(range(2, 90))
+    expect(world.store.rowsRead.get('readGroup')).toBeLessThanOrEqual(2 * 90)
+    expect(world.counts.get('leftToSweeper')).toBeUndefined()
   })
 
   it('passes dead and relayed rows, and sends what follows them', async () => {
