@@ -1,7 +1,22 @@
+/** Namespace of all our metrics in CloudWatch. */
+export const METRICS_NAMESPACE = 'DynamoDBOutbox'
+
+/** `service` of relay and sweeper together, so that both add to one metric. A consumer's is its own name. */
+export const OUTBOX_SERVICE = 'outbox'
+
 /**
- * The one list of metric names. Dimensions are fixed by whoever wires the functions (service, table); a source, group or
- * key is never a dimension.
+ * The dimensions of every metric, exactly these two: who counts, and its table's name (relay and sweeper: the outbox's;
+ * a consumer: its ledger's). A source, group or key is never a dimension, so that the number of metrics, which cost
+ * money each, does not grow with the data.
  */
+export function metricDimensions(
+  service: string,
+  tableName: string,
+): { readonly service: string; readonly Table: string } {
+  return { service, Table: tableName }
+}
+
+/** The one list of metric names. */
 export const METRICS = {
   // relay and sweeper
   relayed: { name: 'Relayed', unit: 'Count', help: 'Rows accepted by every destination and marked' },
@@ -76,7 +91,10 @@ export const METRICS = {
 
 export type MetricKey = keyof typeof METRICS
 
-/** Where counts go. Counts add up within one invocation; gauges (`oldestPendingMs`, `pendingRows`, `deadRowsTotal`) are given once. */
+/** Metrics that say how things stand: given once in a run, 0 included. All others count, and are left out when 0. */
+export const GAUGES: ReadonlySet<MetricKey> = new Set(['oldestPendingMs', 'pendingRows', 'deadRowsTotal'])
+
+/** Where counts go. Counts add up within one invocation; gauges are given once. */
 export type Telemetry = { readonly count: (metric: MetricKey, value?: number) => void }
 
 /** Structured log lines; Powertools' logger fits as it is. Never handed data, a source, a key or a group. */
