@@ -27,7 +27,10 @@ export type CommitContextOptions = {
 
 export type CommitContext = {
   readonly commit: Commit
-  /** What the commits have come to, once those still running have ended: a handler need not have awaited them. */
+  /**
+   * What the commits have come to, once those still running have ended: a handler need not have awaited them. From the call
+   * on no other one begins: the row may be done without it, and its refusal would look like a commit that had landed.
+   */
   readonly settled: () => Promise<CommitState>
 }
 
@@ -35,6 +38,7 @@ export type CommitContext = {
 export function createCommitContext(options: CommitContextOptions): CommitContext {
   let state: CommitState = { status: 'open' }
   let running: Promise<unknown> | undefined
+  let ended = false
 
   const run: Commit = async (items, given = {}) => {
     try {
@@ -51,6 +55,7 @@ export function createCommitContext(options: CommitContextOptions): CommitContex
   return {
     // Refusals leave the state alone: they say nothing of the commit that landed or runs.
     commit: (items, given) => {
+      if (ended) return misuse('commit was called after its handler had ended: await all work inside the handler')
       if (state.status === 'landed') return misuse('commit has landed: a handler commits once')
       if (running !== undefined) return misuse('commit is still running: await it before the next one')
       state = { status: 'open' }
@@ -62,6 +67,7 @@ export function createCommitContext(options: CommitContextOptions): CommitContex
       return result
     },
     settled: async () => {
+      ended = true
       await running
       return state
     },

@@ -496,6 +496,20 @@ describe('commit', () => {
     expect(kit.counts.get('claimLost')).toBeUndefined()
   })
 
+  it('is refused once the handler has ended: it would look landed, for the row is done under its own token', async () => {
+    let late = Promise.resolve<unknown>('not tried')
+    const gate = Promise.withResolvers<void>()
+    const leaking = handler('reserve', ({ commit }) => {
+      late = gate.promise.then(() => commit([])).catch(({ code }) => code)
+    })
+    const kit = createConsumerKit({ handlers: [leaking] })
+    await kit.send(EVENT)
+    await kit.invoke()
+    gate.resolve()
+    expect(await late).toBe('INVALID_USE')
+    expect([kit.committer.requests.length, kit.row(EVENT, 'reserve')?.status]).toEqual([0, 'done'])
+  })
+
   it('takes events only with an outbox', async () => {
     const event = { source: 's', type: 't', key: 'k', data: 1 }
     const eager = handler('reserve', ({ commit }) => commit([], { events: [event] }), { maxAttempts: 1 })

@@ -133,4 +133,11 @@ export const CONSUMER_SAFEGUARDS: readonly Safeguard[] = [
     replace: `if (sent.status === 'failed' && attempts > 99) {`,
     test: { file: DELIVERY, title: 'waits while the dead-letter queue refuses' },
   },
+  {
+    name: 'consumer: no commit begins after its handler has ended',
+    file: 'src/consumer/commit-context.ts',
+    find: 'ended = true',
+    replace: '',
+    test: { file: DELIVERY, title: 'is refused once the handler has ended' },
+  },
 ]
