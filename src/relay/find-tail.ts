@@ -7,6 +7,11 @@ export type GroupStart = {
   readonly chunk: Chunk
   /** Sequence of the row right below the chunk, if that row was read. */
   readonly below?: number
+  /**
+   * Newest row that stood there: what is written later has a record of its own. Without it, a writer faster than the queue
+   * would hold the invocation, and all other groups of its shard, until its time is over. Undefined: to the end.
+   */
+  readonly newest?: number
 }
 
 export type Tail =
@@ -31,7 +36,8 @@ export async function findTail(run: Run, pk: string, limit: number): Promise<Tai
   if (lowest !== undefined && lowest.sequence === descent.lowest) {
     return { kind: 'tail', chunk: { readings: descent.kept, more: false, readAt }, ...below }
   }
-  return { kind: 'tail', chunk: await readChunk(run, pk, descent.lowest), ...below }
+  const newest = descent.kept.at(-1)?.sequence ?? descent.lowest
+  return { kind: 'tail', chunk: await readChunk(run, pk, descent.lowest), ...below, newest }
 }
 
 /**

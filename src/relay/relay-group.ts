@@ -20,10 +20,11 @@ export type GroupEnd = {
 }
 
 /**
- * Relays a group upward from its start, chunk by chunk (read, send, mark), until no pending row follows, the time is
- * over, or no destination goes on. Throws if the table does not answer; what was accepted by then stays accepted.
+ * Relays a group upward from its start, chunk by chunk (read, send, mark), until no pending row follows, the newest
+ * row it was asked for is passed, the time is over, or no destination goes on. Throws if the table does not answer; what was accepted by then stays accepted.
  */
 export async function relayGroup(run: Run, pk: string, start: GroupStart): Promise<GroupEnd> {
+  const { newest = Number.POSITIVE_INFINITY } = start
   const lane = openLane(start.below)
   let chunk: Chunk | undefined = start.chunk
   for (let torn = 0; chunk !== undefined; ) {
@@ -34,7 +35,7 @@ export async function relayGroup(run: Run, pk: string, start: GroupStart): Promi
     torn = gap === undefined ? 0 : torn + 1
     if (torn > TORN_READS) return endOf(lane, true)
     if (torn > 0) await run.clock.sleep(jitter(torn, run.clock.random))
-    chunk = await readNext(run, lane, { pk, chunk, gap })
+    chunk = await readNext(run, lane, { pk, chunk, gap, newest })
   }
   return endOf(lane, false)
 }
@@ -64,11 +65,11 @@ async function countWhole(
 async function readNext(
   run: Run,
   lane: Lane,
-  { pk, chunk, gap }: { readonly pk: string; readonly chunk: Chunk; readonly gap: OrderedReading | undefined },
+  { pk, chunk, gap, newest }: { pk: string; chunk: Chunk; gap: OrderedReading | undefined; newest: number },
 ): Promise<Chunk | undefined> {
   if (gap !== undefined) return readChunk(run, pk, gap.sequence - 1)
   if (!chunk.more || lane.last === undefined || chunk.readings.every(isPassed)) return undefined
-  return readChunk(run, pk, lane.last + 1)
+  return lane.last >= newest ? undefined : readChunk(run, pk, lane.last + 1)
 }
 
 function endOf(lane: Lane, stopped: boolean): GroupEnd {

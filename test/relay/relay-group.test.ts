@@ -63,6 +63,24 @@ describe('the stream path, a group', () => {
     expect(world.counts.get('leftToSweeper')).toBeUndefined()
   })
 
+  it('is not held up by a writer who is faster than the queue: it ends with the rows of its batch', async () => {
+    const world: RelayWorld = createRelayWorld({
+      routes: (queue) => [{ to: { ...queue, publish: (messages, signal) => fasterThan(queue, messages, signal) } }],
+    })
+    let written = 60
+    const fasterThan = (queue: FakeQueue, ...sent: Parameters<FakeQueue['publish']>) => {
+      world.store.put(orderedRow('g', ++written))
+      world.store.put(orderedRow('g', ++written))
+      return queue.publish(...sent)
+    }
+    const rows = range(1, 60).map((n) => orderedRow('g', n))
+    expect(await world.relay(rows)).toEqual([])
+    const sent = arrivals(world.queue, 'shop/g')
+    expect(sent).toEqual(range(1, sent.length))
+    expect(sent.length).toBeGreaterThanOrEqual(60)
+    expect(sent.length).toBeLessThan(60 + 25)
+  })
+
   it('passes dead and relayed rows, and sends what follows them', async () => {
     const world = createRelayWorld()
     world.store.put(orderedRow('g', 1))

@@ -175,4 +175,11 @@ export const RELAY_SAFEGUARDS: readonly Safeguard[] = [
     replace: 'paused ||= silentRequests >= PAUSE_AFTER * 1e9',
     test: { file: SWEEP, title: 'spends nothing and writes nothing while SQS is down for an hour' },
   },
+  {
+    name: 'relay: a writer faster than the queue does not hold the shard up',
+    file: 'src/relay/relay-group.ts',
+    find: 'lane.last >= newest ? undefined',
+    replace: 'lane.last > Number.MAX_SAFE_INTEGER && newest > 0 ? undefined',
+    test: { file: 'test/relay/relay-group.test.ts', title: 'is not held up by a writer who is faster' },
+  },
 ]
