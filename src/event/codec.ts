@@ -85,7 +85,7 @@ function ownParts(
 ): OwnParts | undefined {
   const { subject: key, partitionkey: group, sequence, life } = body
   const source = decodeSource(uri)
-  if (source === undefined || !isText(key) || !isText(life) || !/^\d{1,16}$/.test(life)) return undefined
+  if (source === undefined || !isText(key) || !isText(life) || !/^\d{1,15}$/.test(life)) return undefined
   if (eventId({ source, key }) !== id) return undefined
   const parts = { source, key, life: Number(life) }
   if (!isText(group) || !isText(sequence)) return parts

@@ -30,7 +30,8 @@ export function decodeLifeNote(text: string): LifeNote | undefined {
   }
   if (typeof value !== 'object' || value === null) return undefined
   const { life, handlers, attempts, reason } = value as Record<string, unknown>
-  if (!Number.isSafeInteger(life) || (life as number) < 0) return undefined
+  // One more must still be a number of its own: it is the life of a copy in the dead-letter queue.
+  if (!Number.isSafeInteger(life) || (life as number) < 0 || life === Number.MAX_SAFE_INTEGER) return undefined
   if (!Array.isArray(handlers) || handlers.length === 0 || !handlers.every((name) => typeof name === 'string'))
     return undefined
   return {

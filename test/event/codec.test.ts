@@ -137,6 +137,7 @@ describe('decodeBody', () => {
     ['another sequence', { sequence: '0000000000000043' }],
     ['no life', { life: undefined }],
     ['a life that is no number', { life: 'soon' }],
+    ['a life after which no other can come', { life: '9999999999999999' }],
   ])('takes a body with %s for foreign: the id proves the rest', (_, change) => {
     const body = JSON.stringify({ ...JSON.parse(encodeBody(parts)), ...change })
     expect(decodeBody(body)).toMatchObject({ ok: true, own: false, event: { life: 0 } })

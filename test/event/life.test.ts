@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest'
+import { decodeLifeNote, encodeLifeNote } from '../../src/event/life.ts'
+
+const note = { life: 1_800_000_000_001, handlers: ['shop/reserve'], attempts: 8, reason: 'schöne Grüße, \uFFFE' }
+
+describe('a life note', () => {
+  it('is read as it was written, in ASCII', () => {
+    expect(encodeLifeNote(note)).toMatch(/^[ -~]+$/)
+    expect(decodeLifeNote(encodeLifeNote(note))).toEqual(note)
+  })
+
+  it.each([
+    ['no JSON', '{'],
+    ['null', 'null'],
+    ['no handlers', '{"life":1}'],
+    ['an empty list of handlers', '{"life":1,"handlers":[]}'],
+    ['a handler that is no text', '{"life":1,"handlers":[1]}'],
+    ['a negative life', '{"life":-1,"handlers":["a/b"]}'],
+    ['a life after which no other can come', `{"life":${Number.MAX_SAFE_INTEGER},"handlers":["a/b"]}`],
+  ])('is none: %s', (_, text) => {
+    expect(decodeLifeNote(text)).toBeUndefined()
+  })
+})
