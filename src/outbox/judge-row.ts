@@ -17,15 +17,15 @@ export function judgeRow(stored: Readonly<Record<string, unknown>> | undefined, 
   const { instance, type, body } = plainItem(stored)
   if (instance === wanted.instance) return 'own'
   if (type !== wanted.type || typeof body !== 'string') return 'different'
-  return sameJson(dataOf(body), jsonValue(wanted.dataText)) ? 'equal' : 'different'
+  return isSameData(body, wanted.dataText) ? 'equal' : 'different'
 }
 
-/** Undefined, which no JSON value equals, for a body that is none of ours. */
-function dataOf(body: string): unknown {
+/** False for a body that is none of ours: no JSON object, or nested too deep to be compared. */
+function isSameData(body: string, dataText: string): boolean {
   try {
-    const parsed: unknown = JSON.parse(body)
-    return typeof parsed === 'object' && parsed !== null ? (parsed as { data?: unknown }).data : undefined
+    const { data } = JSON.parse(body) as { readonly data?: unknown }
+    return sameJson(data, jsonValue(dataText))
   } catch {
-    return undefined
+    return false
   }
 }

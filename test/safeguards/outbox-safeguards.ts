@@ -22,7 +22,7 @@ export const OUTBOX_SAFEGUARDS: readonly Safeguard[] = [
   {
     name: 'outbox: data counts when events are compared',
     file: 'src/outbox/judge-row.ts',
-    find: `sameJson(dataOf(body), jsonValue(wanted.dataText)) ? 'equal' : 'different'`,
+    find: `isSameData(body, wanted.dataText) ? 'equal' : 'different'`,
     replace: `'equal'`,
     test: { file: TRANSACT, title: 'is a conflict that changes nothing when the stored event differs' },
   },
