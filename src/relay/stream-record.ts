@@ -27,9 +27,10 @@ export type Taken = {
 
 /** Reads a record. Takes INSERTs of pending rows of `regions` only; never throws, whatever the record looks like. */
 export function readRecord(record: StreamRecord, at: { regions: ReadonlySet<string>; now: number }): Hint {
-  const change = record?.dynamodb
+  // `null` too counts as missing: whoever hands records over need not be typed.
+  const change = record?.dynamodb ?? undefined
   if (record?.eventName !== 'INSERT' || change === undefined) return { kind: 'skip' }
-  const image = change.NewImage
+  const image = change.NewImage ?? undefined
   const key = keyOf(change.Keys) ?? keyOf(image)
   if (key === undefined) return { kind: 'unreadable' }
   const taken = { key, number: change.SequenceNumber ?? '', ...unlisted(image) }

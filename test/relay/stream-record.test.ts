@@ -36,6 +36,8 @@ describe('readRecord', () => {
   it('has a row read whose record brings no image', () => {
     const keys = { pk: { S: 'K#shop/k' }, sk: { S: '-' } }
     expect(readRecord(record(undefined, { keys }), at).kind).toBe('read-back')
+    const nulled = { eventName: 'INSERT', dynamodb: { Keys: keys, NewImage: null } }
+    expect(readRecord(nulled as never, at).kind).toBe('read-back')
   })
 
   it.each([
@@ -46,6 +48,7 @@ describe('readRecord', () => {
     ['a row for pull workers', record(unorderedRow('k', { shard: 'w#shop#1' }))],
     ['nothing', {} as never],
     ['null', null as never],
+    ['a change that is null', { eventName: 'INSERT', dynamodb: null } as never],
   ])('skips %s', (_, odd) => {
     expect(readRecord(odd, at).kind).toBe('skip')
   })
