@@ -22,12 +22,24 @@ export function inRange(name: string, value: number | undefined, range: Range): 
   throw invalidSetting(name, `must be a whole number of ${range.unit} from ${range.min} to ${range.max}`)
 }
 
-/** Refuses an option that is not in `allowed`, naming it and what is allowed. */
+/** Refuses what is no object, and an option that is not in `allowed`, naming it and what is allowed. */
 export function checkOptions(owner: string, given: object, allowed: readonly string[]): void {
+  if (typeof given !== 'object' || given === null)
+    throw invalidSetting(owner, `must be given an object of options; allowed are ${allowed.join(', ')}`)
   for (const name of Object.keys(given)) {
     if (allowed.includes(name)) continue
     throw invalidSetting(`${owner}: ${JSON.stringify(name)}`, `is not an option; allowed are ${allowed.join(', ')}`)
   }
+}
+
+/**
+ * Refuses what is no client of the AWS SDK v3, or the client of another service. Which of DynamoDB's two clients it is,
+ * is said by the caller and never asked here.
+ */
+export function checkClient(path: string, client: unknown, service: 'DynamoDB' | 'SQS'): void {
+  const { send, config } = (client ?? {}) as { send?: unknown; config?: { serviceId?: unknown } }
+  if (typeof send === 'function' && (config?.serviceId ?? service) === service) return
+  throw invalidSetting(path, `must be a client of ${service} from the AWS SDK for JavaScript v3`)
 }
 
 export function invalidSetting(path: string, rule: string): OutboxError {

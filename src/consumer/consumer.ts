@@ -53,8 +53,8 @@ export type Consumer = (event: SqsEvent, context: LambdaContext) => Promise<Batc
  * not throw: an outage of queue or ledger keeps the messages, and spends nothing.
  */
 export function createConsumer(options: ConsumerOptions): Consumer {
-  const { name, handlers, ignore = [] } = options
   const leaseSeconds = check(options)
+  const { name, handlers, ignore = [] } = options
   const { ledger, queue, outbox, logger = consoleLogger, telemetry = silentTelemetry, clock = systemClock } = options
   const dependencies: DeliveryDependencies = {
     ledger,
@@ -78,10 +78,17 @@ export function createConsumer(options: ConsumerOptions): Consumer {
 }
 
 /** Refuses what would go wrong at the first message. Answers the fixed lease, if there is one. */
-function check({ name, ledger, outbox, handlers, leaseSeconds, ...others }: ConsumerOptions): number | undefined {
-  checkOptions('createConsumer', others, OPTIONS)
+function check(options: ConsumerOptions): number | undefined {
+  checkOptions('createConsumer', options, OPTIONS)
+  const { name, ledger, queue, outbox, handlers, ignore, leaseSeconds } = options
   checkHandlerName('name', name)
-  if (handlers.length === 0) throw invalidSetting('handlers', 'must hold at least one handler')
+  if (typeof ledger?.claim !== 'function') throw invalidSetting('ledger', 'must be made by createLedger')
+  if (typeof queue?.deadLetter !== 'function') throw invalidSetting('queue', 'must be made by createSqsQueue')
+  if (!Array.isArray(handlers) || handlers.length === 0)
+    throw invalidSetting('handlers', 'must hold at least one handler, as an array')
+  const alien = handlers.findIndex((handler) => typeof handler?.run !== 'function')
+  if (alien !== -1) throw invalidSetting(`handlers[${alien}]`, 'must be made by on')
+  if (ignore !== undefined && !Array.isArray(ignore)) throw invalidSetting('ignore', 'must be an array of types')
   const names = handlers.map(({ type, name: handler }) => `${handler} ${type}`)
   const twice = names.findIndex((text, n) => names.indexOf(text) !== n)
   if (twice !== -1) throw invalidSetting(`handlers[${twice}]`, 'has the name and the type of an earlier one; rename it')

@@ -2,6 +2,7 @@ import { type Backoff, DEFAULT_BACKOFF } from '../backoff.ts'
 import { permanentError } from '../errors.ts'
 import { validateData } from '../event/define-event.ts'
 import type { Event } from '../event/event.ts'
+import { checkName } from '../event/grammar.ts'
 import type { StandardSchema } from '../event/standard-schema.ts'
 import { checkOptions, inRange, invalidSetting, RANGES } from '../settings.ts'
 import type { HandlerContext } from './handler-context.ts'
@@ -44,7 +45,9 @@ export function on<Output, Type extends string>(
   name: string,
   ...[handle, options = {}]: readonly [handle: HandleFunction<Output, Type>, options?: HandlerOptions]
 ): Handler {
-  const type = typeof event === 'string' ? event : event.type
+  const type = (typeof event === 'string' ? event : event?.type) as Type
+  checkName('type', type)
+  if (typeof handle !== 'function') throw invalidSetting('handle', 'must be a function')
   checkOptions(`on(${JSON.stringify(name)})`, options, ['maxAttempts', 'backoff'])
   return {
     type,
@@ -71,7 +74,7 @@ async function validated<Output>(
 const HANDLER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 export function checkHandlerName(path: string, name: string): string {
-  if (HANDLER_NAME.test(name)) return name
+  if (typeof name === 'string' && HANDLER_NAME.test(name)) return name
   throw invalidSetting(path, 'must be 1–64 letters, digits, ".", "_" and "-", starting with a letter or digit')
 }
 

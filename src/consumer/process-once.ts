@@ -82,7 +82,7 @@ export async function processOnce<Result>(
   const { consumer, handler, eventId, life = 0, backoff = DEFAULT_BACKOFF, alone = true, outbox } = options
   const { logger = consoleLogger, telemetry = silentTelemetry, clock = systemClock } = options
   const name = `${checkHandlerName('consumer', consumer)}/${checkHandlerName('handler', handler)}`
-  if (eventId === '' || Buffer.byteLength(eventId) > MAX_ID_BYTES) {
+  if (typeof eventId !== 'string' || eventId === '' || Buffer.byteLength(eventId) > MAX_ID_BYTES) {
     throw invalidSetting('eventId', `must be text of 1–${MAX_ID_BYTES} bytes`)
   }
   const maxAttempts = inRange('maxAttempts', options.maxAttempts, RANGES.maxAttempts)

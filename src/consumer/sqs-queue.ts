@@ -6,7 +6,8 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs'
 import { errorName } from '../errors.ts'
-import { checkOptions, invalidSetting } from '../settings.ts'
+import { checkQueuePair, checkQueueUrl, isFifo } from '../queue-url.ts'
+import { checkClient, checkOptions } from '../settings.ts'
 import type { ConsumerQueue, VisibilityEntry, VisibilityOutcome } from './consumer-queue.ts'
 import type { SqsAttribute } from './sqs-event.ts'
 
@@ -22,9 +23,10 @@ export type SqsQueueOptions = {
 export function createSqsQueue(options: SqsQueueOptions): ConsumerQueue {
   const { client, deadLetterQueueUrl, queueUrl } = options
   checkOptions('createSqsQueue', options, ['client', 'deadLetterQueueUrl', 'queueUrl'])
-  checkUrl('deadLetterQueueUrl', deadLetterQueueUrl)
-  if (queueUrl !== undefined) checkUrl('queueUrl', queueUrl)
-  const fifo = deadLetterQueueUrl.endsWith('.fifo')
+  checkClient('client', client, 'SQS')
+  checkQueueUrl('deadLetterQueueUrl', deadLetterQueueUrl)
+  if (queueUrl !== undefined) checkQueuePair({ queueUrl, deadLetterQueueUrl })
+  const fifo = isFifo(deadLetterQueueUrl)
 
   return {
     setVisibility: async (queueArn, entries) => {
@@ -92,8 +94,4 @@ export function queueUrlOf(arn: string): string | undefined {
   if (service !== 'sqs' || !region || !account || !name) return undefined
   const suffix = partition === 'aws-cn' ? 'amazonaws.com.cn' : 'amazonaws.com'
   return `https://sqs.${region}.${suffix}/${account}/${name}`
-}
-
-function checkUrl(path: string, url: string): void {
-  if (!URL.canParse(url)) throw invalidSetting(path, 'must be the URL of a queue')
 }

@@ -1,5 +1,5 @@
 import type { NewEvent } from './event.ts'
-import { checkName } from './grammar.ts'
+import { checkName, invalidEvent } from './grammar.ts'
 import { memberPath } from './json-data.ts'
 import type { SchemaInput, SchemaIssue, SchemaOutput, StandardSchema } from './standard-schema.ts'
 
@@ -29,6 +29,8 @@ export function defineEvent<const Type extends string, Schema extends StandardSc
   readonly schema: Schema
 }): EventDefinition<SchemaInput<Schema>, SchemaOutput<Schema>, Type> {
   checkName('type', type)
+  if (typeof schema?.['~standard']?.validate !== 'function')
+    throw invalidEvent('schema', 'must be a Standard Schema, as Valibot, Zod from 3.24 and ArkType from 2 make them')
   return {
     type,
     schema,

@@ -28,7 +28,8 @@ const TABLE_NAME = /^[A-Za-z0-9_.-]{3,255}$/
 export function createLedger(options: LedgerOptions): Ledger {
   checkOptions('createLedger', options, ['client', 'documentClient', 'tableName', 'clock', 'keepDays'])
   const { tableName, clock = systemClock, keepDays, ...choice } = options
-  if (!TABLE_NAME.test(tableName)) throw invalidSetting('tableName', 'must be 3–255 letters, digits, "_", "-" and "."')
+  if (typeof tableName !== 'string' || !TABLE_NAME.test(tableName))
+    throw invalidSetting('tableName', 'must be 3–255 letters, digits, "_", "-" and "."')
   const keepSeconds = inRange('keepDays', keepDays, KEEP_DAYS) * 86_400
   const committer = createCommitter({ ...choice, clock })
   // A document client sends the plain client's commands too, as they are.

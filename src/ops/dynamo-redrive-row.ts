@@ -10,7 +10,7 @@ import { errorName } from '../errors.ts'
 import { eventId } from '../event/identity.ts'
 import { ALL_DEAD_SHARDS, identityOf, pendingShard, type RowKey } from '../outbox/row.ts'
 import { foreignId } from '../relay/row-image.ts'
-import { checkOptions, invalidSetting } from '../settings.ts'
+import { checkClient, checkOptions, invalidSetting } from '../settings.ts'
 import { OUTBOX_TABLE } from '../tables.ts'
 
 export type OutboxTable = {
@@ -34,6 +34,7 @@ export type RedriveRowResult = { readonly status: 'redriven' } | { readonly stat
  */
 export async function redriveRow(table: OutboxTable, id: string): Promise<RedriveRowResult> {
   checkOptions('redriveRow', table, ['client', 'tableName', 'clock'])
+  checkClient('client', table.client, 'DynamoDB')
   if (typeof id !== 'string' || id === '') throw invalidSetting('id', 'must be the id of an event')
   for (const shard of ALL_DEAD_SHARDS) {
     for await (const key of deadKeys(table, shard)) {

@@ -6,7 +6,8 @@ import {
   SendMessageBatchCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs'
-import { checkOptions, invalidSetting } from '../settings.ts'
+import { checkQueuePair, isFifo } from '../queue-url.ts'
+import { checkClient, checkOptions } from '../settings.ts'
 import { redriveEntry } from './dead-letter.ts'
 
 /** A queue and its dead-letter queue, both FIFO or both standard. */
@@ -23,16 +24,8 @@ const MAX_ENTRIES = 10
 /** Refuses what would fail, or do harm, at the first message. */
 export function checkQueues(owner: string, queue: DeadLetterQueue): void {
   checkOptions(owner, queue, ['client', 'queueUrl', 'deadLetterQueueUrl'])
-  const { queueUrl, deadLetterQueueUrl } = queue
-  if (!URL.canParse(queueUrl)) throw invalidSetting('queueUrl', 'must be the URL of a queue')
-  if (!URL.canParse(deadLetterQueueUrl)) throw invalidSetting('deadLetterQueueUrl', 'must be the URL of a queue')
-  if (queueUrl === deadLetterQueueUrl) throw invalidSetting('deadLetterQueueUrl', 'must not be the queue itself')
-  if (isFifo(queueUrl) !== isFifo(deadLetterQueueUrl))
-    throw invalidSetting('deadLetterQueueUrl', 'must be FIFO if the queue is, and standard if the queue is')
-}
-
-function isFifo(queueUrl: string): boolean {
-  return queueUrl.endsWith('.fifo')
+  checkClient('client', queue.client, 'SQS')
+  checkQueuePair(queue)
 }
 
 /** Up to ten messages, hidden from others from now on. None: there are no more that are not hidden. */

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts'
 import type { NewEvent } from '../event/event.ts'
-import { checkOptions, invalidSetting } from '../settings.ts'
+import { checkClient, checkOptions, invalidSetting } from '../settings.ts'
 import type { AttributeWrite, ClientChoice, ClientWrite, DocumentWrite, SendTransaction } from './client-write.ts'
 import { type Collector, gather } from './collect.ts'
 import type { CommitRequest, Committer, EnqueuedEvent, OnExisting } from './commit.ts'
@@ -74,7 +74,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     ...(region === undefined ? {} : { region }),
     ...(traceparent === undefined ? {} : { traceparent }),
   }
-  const session = createSession(checkClient(options))
+  const session = createSession(checkChoice(options))
   const commit = (request: CommitRequest) => commitTransaction({ session, clock, outbox }, request)
   const transact: Outbox['transact'] = async (transaction) => {
     checkOptions('transact', transaction, ['writes', 'events', 'onExisting', 'token', 'send'])
@@ -98,12 +98,16 @@ export function createOutbox(options: OutboxOptions): Outbox {
 /** The same engine for a ledger without an outbox: guards and the caller's writes, no events. */
 export function createCommitter(options: ClientChoice & { readonly clock?: Clock }): Committer {
   checkOptions('createCommitter', options, ['client', 'documentClient', 'clock'])
-  const session = createSession(checkClient(options))
+  const session = createSession(checkChoice(options))
   const { clock = systemClock } = options
   return { kind: session.kind, commit: (request) => commitTransaction({ session, clock }, request) }
 }
 
-function checkClient(choice: ClientChoice): ClientChoice {
-  if ((choice.client === undefined) !== (choice.documentClient === undefined)) return choice
-  throw invalidSetting('client, documentClient', 'must be given, one of them and not both')
+function checkChoice(choice: ClientChoice): ClientChoice {
+  if ((choice.client === undefined) === (choice.documentClient === undefined))
+    throw invalidSetting('client, documentClient', 'must be given, one of them and not both')
+  const [kind, client] =
+    choice.client === undefined ? ['documentClient', choice.documentClient] : ['client', choice.client]
+  checkClient(kind, client, 'DynamoDB')
+  return choice
 }

@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { type Clock, systemClock } from '../clock.ts'
 import { errorName, OutboxError } from '../errors.ts'
-import { checkOptions, invalidSetting } from '../settings.ts'
+import { checkClient, checkOptions, invalidSetting } from '../settings.ts'
 import { LEDGER_TABLE, OUTBOX_TABLE, type TableDefinition } from '../tables.ts'
 import { createTableInput, tableDifference } from './table-input.ts'
 
@@ -36,6 +36,7 @@ const MAX_POLLS = 120
 export async function createTables(options: CreateTablesOptions): Promise<void> {
   checkOptions('createTables', options, ['client', 'outboxTable', 'ledgerTable', 'clock'])
   const { client, outboxTable, ledgerTable, clock = systemClock } = options
+  checkClient('client', client, 'DynamoDB')
   if (outboxTable !== undefined && outboxTable === ledgerTable) {
     throw invalidSetting('outboxTable, ledgerTable', 'must be two tables')
   }

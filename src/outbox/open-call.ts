@@ -47,11 +47,12 @@ const INSTANCE_LENGTH = 16
 
 function checkRequest(request: CommitRequest): void {
   checkOptions('transaction', request, OPTIONS)
-  const { writes, events, onExisting, token } = request
+  const { writes, events, onExisting, token, send } = request
   if (!Array.isArray(writes)) throw invalidSetting('writes', 'must be an array of actions')
   if (!Array.isArray(events)) throw invalidSetting('events', 'must be an array of events')
   if (onExisting !== 'cancel' && onExisting !== 'commit')
     throw invalidSetting('onExisting', 'must be "cancel" or "commit"')
+  if (send !== undefined && typeof send !== 'function') throw invalidSetting('send', 'must be a function')
   if (token === undefined) return
   if (typeof token !== 'string' || !/^.{1,36}$/s.test(token))
     throw invalidSetting('token', 'must be text of 1–36 characters')

@@ -1,7 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { type Clock, systemClock } from '../clock.ts'
 import { KEEP_RELAYED_SECONDS } from '../outbox/row.ts'
-import { checkOptions, inRange, invalidSetting } from '../settings.ts'
+import { checkClient, checkOptions, inRange, invalidSetting } from '../settings.ts'
 import { consoleLogger, type Logger, silentTelemetry, type Telemetry } from '../telemetry.ts'
 import { createDynamoRowStore } from './dynamo-row-store.ts'
 import { compileRoutes, type Route } from './routes.ts'
@@ -52,7 +52,9 @@ export type RelayWiring = Omit<RelayDeps, 'regions'> & {
 export function wireRelay(owner: string, options: RelayOptions): RelayWiring {
   checkOptions(owner, options, OPTIONS)
   const { client, tableName, routes, region, takeOverRegions = [], clock = systemClock } = options
-  if (tableName === '') throw invalidSetting('tableName', 'must not be empty')
+  checkClient('client', client, 'DynamoDB')
+  if (typeof tableName !== 'string' || tableName === '')
+    throw invalidSetting('tableName', 'must be the name of the outbox table')
   return {
     store: createDynamoRowStore({ client, tableName, clock }),
     routing: compileRoutes(routes),

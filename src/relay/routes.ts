@@ -25,7 +25,8 @@ type Rule = {
 
 /** Checks the routes once. Refused: none, one without a destination, two destinations of one name. */
 export function compileRoutes(routes: readonly Route[]): Routing {
-  if (routes.length === 0) throw invalidSetting('routes', 'must hold at least one route')
+  if (!Array.isArray(routes) || routes.length === 0)
+    throw invalidSetting('routes', 'must hold at least one route, as an array')
   const publishers = new Map<string, Publisher>()
   const rules = routes.map((route, index) => compileRule(route, `routes[${index}]`, publishers))
   return {
@@ -47,6 +48,8 @@ function compileRule(route: Route, path: string, publishers: Map<string, Publish
 }
 
 function register(publisher: Publisher, path: string, publishers: Map<string, Publisher>): void {
+  if (typeof publisher?.publish !== 'function')
+    throw invalidSetting(`${path}.to`, 'must be a destination, such as createSqsPublisher makes, or an array of them')
   const { name } = publisher
   if (name.length < 1 || name.length > 64) throw invalidSetting(`${path}.to.name`, 'must have 1 to 64 characters')
   const known = publishers.get(name) ?? publisher

@@ -1,5 +1,6 @@
 import { SendMessageBatchCommand, type SendMessageBatchCommandOutput, type SQSClient } from '@aws-sdk/client-sqs'
-import { checkOptions, invalidSetting } from '../settings.ts'
+import { checkQueueUrl, isFifo } from '../queue-url.ts'
+import { checkClient, checkOptions, invalidSetting } from '../settings.ts'
 import type { OutgoingMessage, Publisher, PublishOutcome } from './publisher.ts'
 import { batchEntries, entryOutcome, isAboutOneEntry, requestOutcome } from './sqs-batch.ts'
 
@@ -20,9 +21,13 @@ export type SqsPublisherOptions = {
  */
 export function createSqsPublisher(options: SqsPublisherOptions): Publisher {
   checkOptions('createSqsPublisher', options, ['client', 'queueUrl', 'name'])
-  const { client, queueUrl, name = queueName(queueUrl) } = options
-  if (name.length < 1 || name.length > 64) throw invalidSetting('name', 'must have 1 to 64 characters')
-  const fifo = queueUrl.endsWith('.fifo')
+  const { client, queueUrl } = options
+  checkClient('client', client, 'SQS')
+  checkQueueUrl('queueUrl', queueUrl)
+  const { name = queueName(queueUrl) } = options
+  if (name.length < 1 || name.length > 64)
+    throw invalidSetting('name', "must have 1 to 64 characters; give one where the queue's own name is longer")
+  const fifo = isFifo(queueUrl)
 
   const sendBatch = (
     messages: readonly OutgoingMessage[],

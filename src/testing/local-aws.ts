@@ -24,10 +24,12 @@ export async function startLocalAws(options: LocalAwsOptions = {}): Promise<Loca
   const scale = { speed: options.speed ?? 1, origin: systemClock.now() }
   const clock = scaledClock(scale)
   const engine = await startDynamoEngine(options.dynamoEndpoint)
+  let sqsEngine: SqsEngine | undefined
   try {
-    return await assemble({ options, scale, engine, sqsEngine: await startSqsEngine(clock) })
+    sqsEngine = await startSqsEngine(clock)
+    return await assemble({ options, scale, engine, sqsEngine })
   } catch (error) {
-    await engine.stop()
+    await Promise.all([sqsEngine?.stop(), engine.stop()])
     throw error
   }
 }

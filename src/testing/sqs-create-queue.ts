@@ -1,7 +1,10 @@
 import { CreateQueueCommand, type SQSClient } from '@aws-sdk/client-sqs'
-import { checkOptions } from '../settings.ts'
+import { checkOptions, invalidSetting } from '../settings.ts'
 import type { LocalQueueInfo, LocalQueueOptions } from './local-queue-info.ts'
 import { queueArn } from './records.ts'
+
+/** SQS takes 80 characters; `-dead.fifo` may be added. */
+const QUEUE_NAME = /^[\w-]{1,70}(\.fifo)?$/
 
 /** Creates a queue and, if asked for, its dead-letter queue. */
 export async function createQueue(
@@ -23,6 +26,8 @@ export async function createQueue(
     'maxReceiveCount',
     'attributes',
   ])
+  if (typeof name !== 'string' || !QUEUE_NAME.test(name))
+    throw invalidSetting('name', 'must be 1–70 letters, digits, "-" and "_", with or without ".fifo"')
   const base = name.replace(/\.fifo$/, '')
   const full = `${base}${fifo ? '.fifo' : ''}`
   const common = {

@@ -157,7 +157,7 @@ describe('createSqsPublisher', () => {
   })
 
   it('refuses unknown options, and a name that is too long', () => {
-    const client = {} as never
+    const client = { send: async () => ({}) } as never
     expect(() => createSqsPublisher({ client, queueUrl: FIFO, delay: 5 } as never)).toThrow('"delay"')
     expect(() => createSqsPublisher({ client, queueUrl: FIFO, name: 'n'.repeat(65) })).toThrow('1 to 64')
     expect(createSqsPublisher({ client, queueUrl: FIFO, name: 'orders' }).name).toBe('orders')
