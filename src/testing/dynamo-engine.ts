@@ -15,6 +15,7 @@ const HOST = '127.0.0.1'
 const PACKAGE = '@dynoxide/linux-x64'
 const START_TRIES = 3
 const READY_MS = 10_000
+const ANSWER_MS = 5000
 
 /**
  * The shell waits for the engine, and kills it as soon as its own standard input closes: on `stop`, and when this process
@@ -24,10 +25,10 @@ const SUPERVISE = 'exec 3<&0; "$@" </dev/null & p=$!; (cat <&3 >/dev/null; kill 
 
 /**
  * Starts an in-memory DynamoDB engine on a free port of 127.0.0.1. With an endpoint (option or `DYNAMODB_ENDPOINT`) that
- * one is used and nothing is started. Throws `ENGINE_MISSING` where there is neither.
+ * one is used and nothing is started. Throws `ENGINE_MISSING` where there is neither, or nothing answers there.
  */
 export async function startDynamoEngine(endpoint = process.env.DYNAMODB_ENDPOINT): Promise<Engine> {
-  if (endpoint) return { endpoint, external: true, stop: async () => {} }
+  if (endpoint) return externalEngine(endpoint)
   const binary = findBinary()
   if (binary === undefined) throw missingEngine()
   for (let tries = 1; ; tries += 1) {
@@ -41,6 +42,21 @@ export async function startDynamoEngine(endpoint = process.env.DYNAMODB_ENDPOINT
       )
     }
   }
+}
+
+async function externalEngine(endpoint: string): Promise<Engine> {
+  try {
+    // Any answer will do: a bare GET is none of DynamoDB's actions.
+    await fetch(endpoint, { signal: AbortSignal.timeout(ANSWER_MS) })
+  } catch (cause) {
+    throw new OutboxError(
+      'ENGINE_MISSING',
+      'Nothing answers at the DynamoDB endpoint given (dynamoEndpoint, or DYNAMODB_ENDPOINT). Start one there, give a URL such as ' +
+        'http://127.0.0.1:8000, or leave it out for the embedded engine.',
+      { cause },
+    )
+  }
+  return { endpoint, external: true, stop: async () => {} }
 }
 
 async function start(binary: string, port: number): Promise<Engine | undefined> {

@@ -188,8 +188,10 @@ async function loadEngine(): Promise<typeof import('fauxqs')> {
   try {
     return await import('fauxqs')
   } catch (cause) {
-    throw new OutboxError('ENGINE_MISSING', 'No SQS engine was found. Install fauxqs: npm install --save-dev fauxqs.', {
-      cause,
-    })
+    throw new OutboxError(
+      'ENGINE_MISSING',
+      `The SQS engine could not be loaded. Install it with npm install --save-dev fauxqs, and run Node 22.5 or newer (this is ${process.version}).`,
+      { cause },
+    )
   }
 }

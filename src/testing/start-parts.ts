@@ -87,7 +87,7 @@ export function createStarters(
   }
 
   const buildConsumer = (queue: LocalQueueInfo, options: Omit<ConsumerOptions, 'ledger' | 'queue' | 'clock'>) => {
-    const { deadLetterUrl } = queue
+    const deadLetterUrl = queue?.deadLetterUrl
     if (deadLetterUrl === undefined) throw invalidSetting('queue', 'must be created with deadLetter: true')
     return createConsumer({
       outbox: createOutbox({ client: dynamo, tableName: outboxTable, clock }),

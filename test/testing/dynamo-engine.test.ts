@@ -6,9 +6,18 @@ import { startDynamoEngine } from '../../src/testing/dynamo-engine.ts'
 
 describe('the DynamoDB engine', () => {
   it('is the endpoint that is given, which it neither starts nor stops', async () => {
-    const engine = await startDynamoEngine('http://127.0.0.1:1')
-    expect(engine).toMatchObject({ endpoint: 'http://127.0.0.1:1', external: true })
+    const embedded = await startDynamoEngine('')
+    const engine = await startDynamoEngine(embedded.endpoint)
+    expect(engine).toMatchObject({ endpoint: embedded.endpoint, external: true })
     await engine.stop()
+    expect((await fetch(embedded.endpoint)).ok).toBe(true)
+    await embedded.stop()
+  })
+
+  it.each(['http://127.0.0.1:9', 'localhost:8000'])('says that nothing answers at %s', async (endpoint) => {
+    const starting = startDynamoEngine(endpoint)
+    await expect(starting).rejects.toMatchObject({ code: 'ENGINE_MISSING' })
+    await expect(starting).rejects.toThrow('Nothing answers at the DynamoDB endpoint given')
   })
 
   it('listens on a free port of this machine alone until it is stopped', async () => {
