@@ -5,9 +5,11 @@ export default defineConfig({
   entry: {
     index: 'src/index.ts',
     relay: 'src/relay/index.ts',
+    'event-bridge': 'src/relay/event-bridge-publisher.ts',
     consumer: 'src/consumer/index.ts',
     ops: 'src/ops/index.ts',
     testing: 'src/testing/index.ts',
+    cdk: 'cdk/index.ts',
   },
   format: ['esm', 'cjs'],
   target: 'node22',
@@ -15,4 +17,6 @@ export default defineConfig({
   dts: true,
   clean: true,
   fixedExtension: false,
+  // The constructs look for the functions' bundles beside the built file: `__dirname`, in ECMAScript modules too.
+  shims: true,
 })

@@ -24,6 +24,8 @@ const BAD: ReadonlyArray<{ breaks: string; path: string; text: string; says: Reg
   layer('ops', '../testing/start-local-aws.ts'),
   layer('testing', '../cli/main.ts'),
   layer('cli', '../../functions/relay.ts'),
+  outside('cdk', '../src/relay/publisher.ts'),
+  outside('functions', '../cdk/index.ts'),
   {
     breaks: 'a file at the root of src imports a folder',
     path: 'src/root-imports-folder.ts',
@@ -151,6 +153,16 @@ function layer(from: string, target: string) {
     path: `src/${from}/${name}.ts`,
     text: `import type { Something } from '${target}'\nexport type Again = Something\n`,
     says: new RegExp(`src/${from} imports only`),
+  }
+}
+
+function outside(folder: string, target: string) {
+  const text = `import type { Something } from '${target}'\nexport type Again = Something\n`
+  return {
+    breaks: `${folder} imports ${target}`,
+    path: `${folder}/imports.ts`,
+    text,
+    says: new RegExp(`${folder} imports only`),
   }
 }
 
