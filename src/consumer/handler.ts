@@ -78,7 +78,7 @@ export function checkHandlerName(path: string, name: string): string {
   throw invalidSetting(path, 'must be 1–64 letters, digits, ".", "_" and "-", starting with a letter or digit')
 }
 
-function checkBackoff(backoff: Partial<Backoff> = {}): Backoff {
+export function checkBackoff(backoff: Partial<Backoff> = {}): Backoff {
   checkOptions('backoff', backoff, Object.keys(DEFAULT_BACKOFF))
   return {
     firstSeconds: inRange('backoff.firstSeconds', backoff.firstSeconds, RANGES.backoffFirstSeconds),

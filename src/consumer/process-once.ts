@@ -1,11 +1,11 @@
-import { type Backoff, DEFAULT_BACKOFF } from '../backoff.ts'
+import type { Backoff } from '../backoff.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import type { Exhausted } from '../ledger/decide-claim.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Committer } from '../outbox/commit.ts'
 import { checkOptions, inRange, invalidSetting, RANGES } from '../settings.ts'
 import { consoleLogger, type Logger, silentTelemetry, type Telemetry } from '../telemetry.ts'
-import { checkHandlerName } from './handler.ts'
+import { checkBackoff, checkHandlerName } from './handler.ts'
 import type { HandlerContext } from './handler-context.ts'
 import { runHandler } from './run-handler.ts'
 
@@ -20,7 +20,8 @@ export type ProcessOnceOptions = {
   readonly leaseSeconds?: number
   /** 1–100, default 8. */
   readonly maxAttempts?: number
-  readonly backoff?: Backoff
+  /** Delays between tries, seconds. 0–86400 each; default 5, doubling, up to 300. */
+  readonly backoff?: Partial<Backoff>
   /** Whether nothing else runs in this process meanwhile, so that a crash is this event's own. Default true. */
   readonly alone?: boolean
   /** For follow-up events in `ctx.commit`. */
@@ -79,12 +80,14 @@ export async function processOnce<Result>(
   fn: (context: HandlerContext) => Promise<Result> | Result,
 ): Promise<OnceOutcome<Result>> {
   checkOptions('processOnce', options, OPTIONS)
-  const { consumer, handler, eventId, life = 0, backoff = DEFAULT_BACKOFF, alone = true, outbox } = options
+  const { consumer, handler, eventId, life = 0, alone = true, outbox } = options
   const { logger = consoleLogger, telemetry = silentTelemetry, clock = systemClock } = options
   const name = `${checkHandlerName('consumer', consumer)}/${checkHandlerName('handler', handler)}`
   if (typeof eventId !== 'string' || eventId === '' || Buffer.byteLength(eventId) > MAX_ID_BYTES) {
     throw invalidSetting('eventId', `must be text of 1–${MAX_ID_BYTES} bytes`)
   }
+  if (!Number.isSafeInteger(life) || life < 0) throw invalidSetting('life', 'must be whole milliseconds since 1970')
+  const backoff = checkBackoff(options.backoff)
   const maxAttempts = inRange('maxAttempts', options.maxAttempts, RANGES.maxAttempts)
   const leaseMs = inRange('leaseSeconds', options.leaseSeconds, RANGES.leaseSeconds) * 1000
   const lease = clock.now() + leaseMs

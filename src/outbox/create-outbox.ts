@@ -69,6 +69,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const { tableName, region, clock = systemClock, traceparent } = options
   if (typeof tableName !== 'string' || tableName === '')
     throw invalidSetting('tableName', 'must be the name of the outbox table')
+  // No relay would ever take rows of a Region without a name, and nobody would be told.
+  if (region !== undefined && (typeof region !== 'string' || region === ''))
+    throw invalidSetting('region', "must be the name of a Region, or left out for the client's")
   const outbox = {
     tableName,
     ...(region === undefined ? {} : { region }),

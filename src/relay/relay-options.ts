@@ -19,7 +19,10 @@ export type RelayOptions = {
    * would be sent from two places. Default: none.
    */
   readonly takeOverRegions?: readonly string[]
-  /** How long a relayed row is kept, as proof against a second enqueue. Seconds, 3600–31536000; default 7 days. */
+  /**
+   * How long a relayed row is kept, as proof against a second enqueue. Seconds, 1 to 365 days; default 7 days. Never less
+   * than a day: a group that is empty again on the same day would give out the same `auto` numbers, and so the same ids.
+   */
   readonly keepRelayedSeconds?: number
   readonly clock?: Clock
   /** Default: JSON lines on the console. */
@@ -40,7 +43,7 @@ const OPTIONS: readonly (keyof RelayOptions)[] = [
   'telemetry',
 ]
 
-const KEEP = { min: 3600, max: 31_536_000, default: KEEP_RELAYED_SECONDS, unit: 'seconds' }
+const KEEP = { min: 86_400, max: 31_536_000, default: KEEP_RELAYED_SECONDS, unit: 'seconds' }
 
 export type RelayWiring = Omit<RelayDeps, 'regions'> & {
   /** The own Region. */
@@ -55,6 +58,9 @@ export function wireRelay(owner: string, options: RelayOptions): RelayWiring {
   checkClient('client', client, 'DynamoDB')
   if (typeof tableName !== 'string' || tableName === '')
     throw invalidSetting('tableName', 'must be the name of the outbox table')
+  if (region !== undefined && !isRegion(region)) throw invalidSetting('region', 'must be the name of a Region')
+  if (!Array.isArray(takeOverRegions) || !takeOverRegions.every(isRegion))
+    throw invalidSetting('takeOverRegions', 'must be an array of names of Regions')
   return {
     store: createDynamoRowStore({ client, tableName, clock }),
     routing: compileRoutes(routes),
@@ -65,6 +71,10 @@ export function wireRelay(owner: string, options: RelayOptions): RelayWiring {
     logger: options.logger ?? consoleLogger,
     telemetry: options.telemetry ?? silentTelemetry,
   }
+}
+
+function isRegion(value: unknown): boolean {
+  return typeof value === 'string' && value !== ''
 }
 
 /** What a run needs, with the Regions known. */

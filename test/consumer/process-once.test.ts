@@ -78,8 +78,11 @@ describe('processOnce', () => {
         code: 'INVALID_SETTING',
       })
     }
-    await expect(processOnce(ledger, { ...options, lease: 3 } as never, () => 1)).rejects.toMatchObject({
-      code: 'INVALID_SETTING',
-    })
+    const wrong = [{ lease: 3 }, { life: Number.NaN }, { life: -1 }, { backoff: { firstSeconds: Number.NaN } }]
+    for (const changes of wrong) {
+      await expect(processOnce(ledger, { ...options, ...changes } as never, () => 1)).rejects.toMatchObject({
+        code: 'INVALID_SETTING',
+      })
+    }
   })
 })

@@ -290,6 +290,7 @@ describe('createOutbox', () => {
       { client, documentClient: client, tableName: 't' },
       { client },
       { client, tableName: 't', table: 'x' },
+      { client, tableName: 't', region: '' },
     ]) {
       expect(() => createOutbox(options as never)).toThrow(expect.objectContaining({ code: 'INVALID_SETTING' }))
     }

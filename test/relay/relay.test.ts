@@ -18,7 +18,9 @@ describe.each([
     expect(() => create({ ...options, table: 'x' } as never)).toThrow(`${name}: "table" is not an option`)
     expect(() => create({ ...options, routes: [] })).toThrow('routes')
     expect(() => create({ ...options, tableName: '' })).toThrow('tableName')
-    expect(() => create({ ...options, keepRelayedSeconds: 60 })).toThrow('3600')
+    expect(() => create({ ...options, keepRelayedSeconds: 86_399 })).toThrow('from 86400')
+    expect(() => create({ ...options, region: '' })).toThrow('region')
+    expect(() => create({ ...options, takeOverRegions: 'eu-west-1' as never })).toThrow('takeOverRegions')
   })
 
   it('asks for nothing before it is called', () => {
