@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
+import { freePort } from './free-port.ts'
 
 export type TestDynamo = {
   readonly endpoint: string
@@ -61,15 +61,6 @@ async function startEngine(): Promise<{ readonly port: number; readonly child: C
   // A test process that ends early takes its engine with it.
   process.once('exit', () => child.kill('SIGKILL'))
   return { port, child }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no free port')
-  return address.port
 }
 
 async function waitUntilReady(client: DynamoDBClient, child: ChildProcess | undefined): Promise<void> {
