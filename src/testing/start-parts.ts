@@ -1,3 +1,4 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
 import { type ConsumerOptions, createConsumer } from '../consumer/consumer.ts'
 import { createSqsQueue } from '../consumer/sqs-queue.ts'
 import { createLedger } from '../ledger/dynamo-ledger.ts'
@@ -47,10 +48,12 @@ export type ConsumerStart = {
   readonly queue: LocalQueueInfo
   /** In place of the settings of a deployed mapping. */
   readonly mapping?: QueueSettings & FunctionOptions
-} & (
-  | { readonly consumer: FunctionCode<SqsEvent> }
-  | (Omit<ConsumerOptions, 'ledger' | 'queue' | 'clock'> & { readonly consumer?: never })
-)
+} & ({ readonly consumer: FunctionCode<SqsEvent> } | (HandlersStart & { readonly consumer?: never }))
+
+type HandlersStart = Omit<ConsumerOptions, 'ledger' | 'queue' | 'clock'> & {
+  /** For handlers that commit native values: `DynamoDBDocumentClient.from(aws.dynamo)`. Default: AttributeValues. */
+  readonly documentClient?: DynamoDBDocumentClient
+}
 
 export type Starters = {
   /** The relay on the outbox table's stream. Give `queue`, `routes` or `handler`. */
@@ -86,14 +89,22 @@ export function createStarters(
     return { ...others, client: dynamo, tableName: outboxTable, routes: toQueue ?? routes ?? [], clock }
   }
 
-  const buildConsumer = (queue: LocalQueueInfo, options: Omit<ConsumerOptions, 'ledger' | 'queue' | 'clock'>) => {
+  const buildConsumer = (queue: LocalQueueInfo, { documentClient, ...options }: HandlersStart) => {
+    const outbox = { tableName: outboxTable, clock }
     const deadLetterUrl = queue?.deadLetterUrl
     if (deadLetterUrl === undefined) throw invalidSetting('queue', 'must be created with deadLetter: true')
     return createConsumer({
-      outbox: createOutbox({ client: dynamo, tableName: outboxTable, clock }),
+      outbox:
+        documentClient === undefined
+          ? createOutbox({ client: dynamo, ...outbox })
+          : createOutbox({ documentClient, ...outbox }),
       ...options,
       clock,
-      ledger: createLedger({ client: dynamo, tableName: ledgerTable, clock }),
+      ledger: createLedger({
+        ...(documentClient === undefined ? { client: dynamo } : { documentClient }),
+        tableName: ledgerTable,
+        clock,
+      }),
       queue: createSqsQueue({ client: sqs, queueUrl: queue.url, deadLetterQueueUrl: deadLetterUrl }),
     })
   }
@@ -133,7 +144,7 @@ export function createStarters(
         timeoutMs: CONSUMER_TIMEOUT_MS,
         ...mapping,
         queue,
-        handler: consumer ?? buildConsumer(queue, options as Omit<ConsumerOptions, 'ledger' | 'queue' | 'clock'>),
+        handler: consumer ?? buildConsumer(queue, options as HandlersStart),
       }),
   }
 }

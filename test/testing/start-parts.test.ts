@@ -1,4 +1,5 @@
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs'
+import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { on } from '../../src/consumer/handler.ts'
 import { createOutbox } from '../../src/outbox/create-outbox.ts'
@@ -23,6 +24,24 @@ describe('the parts of the package on a local AWS', () => {
     await outbox.transact({ events: [event('order-1')] })
     await aws.idle()
     expect(handled).toEqual([{ key: 'order-1' }])
+  })
+
+  it('let handlers commit native values where they are given a document client', async () => {
+    await using aws = await startLocalAws()
+    const documentClient = DynamoDBDocumentClient.from(aws.dynamo)
+    const queue = await aws.createQueue('orders', { deadLetter: true })
+    const outbox = createOutbox({ documentClient, tableName: aws.outboxTable, clock: aws.clock })
+    await aws.startRelay({ queue })
+    // Any table will do for an effect: the ledger's is there.
+    const effect = { TableName: aws.ledgerTable, Item: { pk: 'effect', sk: '-', total: 42 } }
+    const store = on('order.placed', 'store', (_, ctx) => ctx.commit([{ Put: effect }]))
+    aws.startConsumer({ queue, name: 'shop', handlers: [store], documentClient })
+    await outbox.transact({ events: [event('order-1')] })
+    await aws.idle()
+    const stored = await documentClient.send(
+      new GetCommand({ TableName: aws.ledgerTable, Key: { pk: 'effect', sk: '-' } }),
+    )
+    expect(stored.Item).toEqual(effect.Item)
   })
 
   it('take a handler through its whole retry schedule into the dead-letter queue', async () => {

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+it('the examples of the README compile as they are printed', async () => {
+  const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
+  const examples = [...readme.matchAll(/^```ts\n(?:\/\/ (\S+\.ts)\n)?(.*?)^```$/gms)].map(([, name, text]) => ({
+    name,
+    text,
+  }))
+  expect(examples.length).toBeGreaterThan(4)
+  expect(examples.filter(({ name }) => name === undefined)).toEqual([])
+  // Inside the project, so that the packages that the examples import are found.
+  const folder = await mkdtemp(join(ROOT, 'node_modules/.readme-'))
+  try {
+    for (const { name = '', text = '' } of examples) await writeFile(join(folder, name), text)
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(await config()))
+    expect(await compile(folder)).toBe('')
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}, 60_000)
+
+/** The package's entries as they are in src, under this project's own strict settings. */
+async function config(): Promise<object> {
+  const { name, exports } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+    name: string
+    exports: Record<string, unknown>
+  }
+  const entries = Object.keys(exports).filter((entry) => !entry.endsWith('.json'))
+  return {
+    extends: join(ROOT, 'tsconfig.json'),
+    compilerOptions: {
+      noEmit: true,
+      typeRoots: [join(ROOT, 'node_modules/@types')],
+      paths: Object.fromEntries(entries.map((entry) => [join(name, entry), [join(ROOT, 'src', entry, 'index.ts')]])),
+    },
+    include: ['*.ts'],
+  }
+}
+
+/** What the compiler has to say: nothing, if all is well. */
+function compile(folder: string): Promise<string> {
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+  return new Promise((resolve) => {
+    execFile(process.execPath, [tsc, '-p', folder, '--pretty', 'false'], { cwd: folder }, (error, stdout, stderr) => {
+      resolve(stdout || stderr || (error === null ? '' : String(error)))
+    })
+  })
+}
