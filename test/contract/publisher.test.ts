@@ -1,23 +1,33 @@
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
+import { createEventBridgePublisher } from '../../src/relay/event-bridge-publisher.ts'
 import type { OutgoingMessage, Publisher } from '../../src/relay/publisher.ts'
 import { createSqsPublisher } from '../../src/relay/sqs-publisher.ts'
 import { createFakeSqs } from '../../src/testing/fake-sqs.ts'
 import { startLocalAws } from '../../src/testing/local-aws.ts'
 import type { LocalAws } from '../../src/testing/local-aws-options.ts'
 import { proves } from '../cases.ts'
+import { createFakeEventBridge } from '../support/fake-event-bridge.ts'
 import { createFakeQueue } from '../support/fake-queue.ts'
+import { connectGivenSqs, SQS_ENDPOINT } from '../support/given-sqs.ts'
 
-/** What the relay relies on, for every publisher: the queue of the relay's tests, and SQS as a strict fake and an engine play it. */
+/**
+ * What the relay relies on, for every publisher: the queue of the relay's tests, SQS as a strict fake and an engine play
+ * it, and EventBridge as a strict fake plays it.
+ */
 
 type Subject = {
   readonly publisher: Publisher
   /** Bodies that arrived, in order; at most one of each group. */
   readonly arrived: () => Promise<string[]>
+  /** A body whose content the destination never takes. */
+  readonly bad: string
+  readonly deduplicates: boolean
 }
 
 const BAD = '{"bad":"\uFFFF"}'
+const RULES_OF_SQS = { bad: BAD, deduplicates: true }
 
 let aws: LocalAws
 let queues = 0
@@ -32,7 +42,7 @@ const subjects: [string, () => Promise<Subject>][] = [
     async () => {
       const queue = createFakeQueue('q', systemClock)
       queue.refuses = ({ body }) => (body === BAD || body.length > 1_048_576 ? 'refused' : undefined)
-      return { publisher: queue, arrived: async () => queue.delivered.map(({ body }) => body) }
+      return { ...RULES_OF_SQS, publisher: queue, arrived: async () => queue.delivered.map(({ body }) => body) }
     },
   ],
   [
@@ -49,18 +59,35 @@ const subjects: [string, () => Promise<Subject>][] = [
       return sqs(aws.sqs, (await aws.createQueue(`publisher-${queues}`)).url)
     },
   ],
+  ...(SQS_ENDPOINT === undefined ? [] : [given(SQS_ENDPOINT)]),
+  [
+    'EventBridge, the strict fake',
+    async () => {
+      const { client, delivered } = createFakeEventBridge('bus')
+      const publisher = createEventBridgePublisher({ client, busName: 'bus' })
+      const arrived = async () => delivered.map(({ detail }) => JSON.stringify(detail))
+      return { publisher, arrived, bad: '{"bad":9223372036854775808}', deduplicates: false }
+    },
+  ],
 ]
+
+function given(endpoint: string): [string, () => Promise<Subject>] {
+  const { client, createQueue } = connectGivenSqs(endpoint)
+  return ['SQS_ENDPOINT', async () => sqs(client, await createQueue())]
+}
 
 function sqs(client: LocalAws['sqs'], queueUrl: string): Subject {
   const command = new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10 })
   const arrived = async () => ((await client.send(command)).Messages ?? []).map(({ Body }) => Body ?? '')
-  return { publisher: createSqsPublisher({ client, queueUrl }), arrived }
+  return { ...RULES_OF_SQS, publisher: createSqsPublisher({ client, queueUrl }), arrived }
 }
 
 const message = (n: number, more: Partial<OutgoingMessage> = {}): OutgoingMessage => ({
   deduplicationId: `d${n}`,
   groupId: `shop/g${n}`,
   body: `{"n":${n}}`,
+  source: 'shop',
+  type: 'note',
   ...more,
 })
 
@@ -72,22 +99,22 @@ describe.each(subjects)('a publisher: %s', (_, create) => {
     expect((await arrived()).sort()).toEqual(messages.map(({ body }) => body).sort())
   })
 
-  it('accepts the same deduplication id again and delivers it once', async () => {
-    const { publisher, arrived } = await create()
+  it('accepts the same deduplication id again, and delivers it once where the destination removes duplicates', async () => {
+    const { publisher, arrived, deduplicates } = await create()
     expect(await publisher.publish([message(1)])).toEqual([{ status: 'accepted' }])
     expect(await publisher.publish([message(1)])).toEqual([{ status: 'accepted' }])
     expect(await publisher.publish([message(1, { deduplicationId: 'd1-r1', groupId: 'other' })])).toEqual([
       { status: 'accepted' },
     ])
-    expect(await arrived()).toHaveLength(2)
+    expect(await arrived()).toHaveLength(deduplicates ? 2 : 3)
   })
 
   it(
     'refuses the one message whose content is not allowed, and takes the others',
     proves('refused-for-content'),
     async () => {
-      const { publisher, arrived } = await create()
-      const outcomes = await publisher.publish([message(1), message(2, { body: BAD }), message(3)])
+      const { publisher, arrived, bad } = await create()
+      const outcomes = await publisher.publish([message(1), message(2, { body: bad }), message(3)])
       expect(outcomes.map(({ status }) => status)).toEqual(['accepted', 'refused', 'accepted'])
       expect(await arrived()).toHaveLength(2)
     },
@@ -100,10 +127,11 @@ describe.each(subjects)('a publisher: %s', (_, create) => {
     ])
   })
 
-  it('takes 1 MiB together to the byte, in multibyte text', proves('request-limits'), async () => {
+  it('takes as many bytes together as it says, to the byte, in multibyte text', proves('request-limits'), async () => {
     const { publisher } = await create()
-    const half = 'é'.repeat(262_144)
-    const messages = [message(1, { body: half }), message(2, { body: half })]
+    const half = message(1, { body: `{"t":"${'é'.repeat(262_000)}"}` })
+    const room = publisher.maxBytes - 2 * publisher.sizeOf(half)
+    const messages = [half, message(2, { body: half.body.replace('"}', `${'x'.repeat(room)}"}`) })]
     expect(messages.reduce((sum, one) => sum + publisher.sizeOf(one), 0)).toBe(publisher.maxBytes)
     expect(await publisher.publish(messages)).toEqual([{ status: 'accepted' }, { status: 'accepted' }])
   })
