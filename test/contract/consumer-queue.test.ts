@@ -10,6 +10,7 @@ import { createManualClock } from '../../src/testing/manual-clock.ts'
 import { sqsRecord } from '../../src/testing/records.ts'
 import type { SqsFault } from '../../src/testing/sqs-rules.ts'
 import { proves } from '../cases.ts'
+import { connectGivenSqs, SQS_ENDPOINT } from '../support/given-sqs.ts'
 import { describeConsumerQueue } from './consumer-queue-contract.ts'
 
 const app = buildApp({ logger: false })
@@ -52,6 +53,15 @@ describeConsumerQueue('strict fake', async () => {
     deadLetterUrl,
   }
 })
+
+if (SQS_ENDPOINT !== undefined) {
+  const given = connectGivenSqs(SQS_ENDPOINT)
+  describeConsumerQueue('SQS_ENDPOINT', async () => {
+    const [queueUrl, deadLetterUrl] = [await given.createQueue(), await given.createQueue()]
+    const queue = createSqsQueue({ client: given.client, deadLetterQueueUrl: deadLetterUrl, queueUrl })
+    return { queue, client: given.client, queueUrl, deadLetterUrl }
+  })
+}
 
 describe("consumer's queue, where SQS refuses", () => {
   const refusing = (fault: Partial<SqsFault>, options: { queueName?: string } = {}) => {

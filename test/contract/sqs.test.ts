@@ -12,8 +12,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createFakeSqs } from '../../src/testing/fake-sqs.ts'
 import { startLocalAws } from '../../src/testing/local-aws.ts'
 import type { LocalAws } from '../../src/testing/local-aws-options.ts'
+import { connectGivenSqs, SQS_ENDPOINT } from '../support/given-sqs.ts'
 
-/** SQS's behaviour that relay and consumer stand on: the same of the fake and of the local AWS's engine. */
+/** SQS's behaviour that relay and consumer stand on: the same of the fake, of the local AWS's engine, and of `SQS_ENDPOINT`. */
 
 type Subject = { readonly client: SQSClient; readonly newQueue: () => Promise<string> }
 
@@ -21,6 +22,7 @@ let aws: LocalAws
 const subjects: [string, () => Subject][] = [
   ['the fake', fake],
   ['the local AWS', local],
+  ...(SQS_ENDPOINT === undefined ? [] : [given(SQS_ENDPOINT)]),
 ]
 
 beforeAll(async () => {
@@ -37,6 +39,11 @@ let queues = 0
 function local(): Subject {
   queues += 1
   return { client: aws.sqs, newQueue: async () => (await aws.createQueue(`contract-${queues}`)).url }
+}
+
+function given(endpoint: string): [string, () => Subject] {
+  const { client, createQueue } = connectGivenSqs(endpoint)
+  return ['SQS_ENDPOINT', () => ({ client, newQueue: createQueue })]
 }
 
 function entry(
