@@ -4,9 +4,14 @@ export type Fault = { readonly code: string; readonly message?: string; readonly
 
 /** What a rule hands to its target. */
 export type Envelope = {
+  readonly version: '0'
   readonly id: string
-  readonly source: string
   readonly 'detail-type': string
+  readonly source: string
+  readonly account: string
+  readonly time: string
+  readonly region: string
+  readonly resources: readonly string[]
   readonly detail: Record<string, unknown>
 }
 
@@ -23,8 +28,8 @@ export type FakeEventBridge = {
   failRequest: (action: string) => Fault | undefined
   /** Refuses single entries that EventBridge's own rules would take. */
   refuseEntry: (entry: Entry) => Fault | undefined
-  /** Runs before a request is answered. */
-  before: (action: string) => Promise<unknown>
+  /** The target of a rule that matches everything. */
+  target: (envelope: Envelope) => Promise<unknown>
 }
 
 /** "Less than 1 MB" together. */
@@ -45,20 +50,20 @@ export function createFakeEventBridge(...buses: readonly string[]): FakeEventBri
     requests,
     failRequest: () => undefined,
     refuseEntry: () => undefined,
-    before: async () => {},
+    target: async () => {},
   }
-  const put = (entry: Entry): object => {
+  const put = async (entry: Entry): Promise<object> => {
     const refused = entryFault(entry) ?? fake.refuseEntry(entry)
     if (refused !== undefined) return { ErrorCode: refused.code, ErrorMessage: refused.message }
-    const { Source = '', DetailType = '', Detail = '', EventBusName = '' } = entry
-    const id = `event-${delivered.length}`
-    const detail = JSON.parse(Detail) as Record<string, unknown>
-    if (fake.buses.has(nameOf(EventBusName))) delivered.push({ id, source: Source, 'detail-type': DetailType, detail })
-    return { EventId: id }
+    const envelope = envelopeOf(entry, `event-${delivered.length}`)
+    if (fake.buses.has(nameOf(entry.EventBusName ?? 'default'))) {
+      delivered.push(envelope)
+      await fake.target(envelope)
+    }
+    return { EventId: envelope.id }
   }
   const answer = async (action: string, { Entries = [], Name = '' }: Input): Promise<Fault | object> => {
     requests.push({ action, entries: Entries })
-    await fake.before(action)
     const failure = fake.failRequest(action)
     if (failure !== undefined) return failure
     if (action === 'DescribeEventBus') {
@@ -69,10 +74,24 @@ export function createFakeEventBridge(...buses: readonly string[]): FakeEventBri
     }
     const whole = requestFault(Entries)
     if (whole !== undefined) return whole
-    const results = Entries.map(put)
+    const results = await Promise.all(Entries.map(put))
     return { FailedEntryCount: results.filter((result) => 'ErrorCode' in result).length, Entries: results }
   }
   return fake
+}
+
+function envelopeOf({ Source = '', DetailType = '', Detail = '' }: Entry, id: string): Envelope {
+  return {
+    version: '0',
+    id,
+    'detail-type': DetailType,
+    source: Source,
+    account: '123456789012',
+    time: '2026-01-31T12:00:00Z',
+    region: 'us-east-1',
+    resources: [],
+    detail: JSON.parse(Detail) as Record<string, unknown>,
+  }
 }
 
 type Input = { readonly Entries?: readonly Entry[]; readonly Name?: string }
