@@ -62,7 +62,7 @@ async function deliverIfOurs(
 }
 
 /** In order of their first messages. */
-export function groupsOf(messages: readonly Message[]): readonly (readonly Message[])[] {
+function groupsOf(messages: readonly Message[]): readonly (readonly Message[])[] {
   return [...Map.groupBy(messages, ({ group }) => group).values()]
 }
 

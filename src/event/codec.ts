@@ -1,4 +1,5 @@
 import type { Event } from './event.ts'
+import { OWN_EXTENSIONS, STANDARD_ATTRIBUTES } from './grammar.ts'
 import { eventId, eventKey, formatSequence, type Identity } from './identity.ts'
 import { decodeSource, encodeSource } from './source-uri.ts'
 
@@ -92,25 +93,13 @@ function ownParts(
   return `${group} ${Number(sequence)}` === key ? { ...parts, group, sequence: Number(sequence) } : undefined
 }
 
-const STANDARD: ReadonlySet<string> = new Set([
-  'specversion',
-  'id',
-  'source',
-  'type',
-  'subject',
-  'time',
-  'datacontenttype',
-  'dataschema',
-  'data',
-  'data_base64',
-])
-const OURS: ReadonlySet<string> = new Set(['sequence', 'partitionkey', 'life'])
-
 /** Every extension that is not one of ours. Numbers and truth values of a foreign event become text. */
 function headersOf(body: Readonly<Record<string, unknown>>, own: boolean): Record<string, string> {
   const extensions = Object.entries(body).filter(
     ([name, value]) =>
-      !STANDARD.has(name) && !(own && OURS.has(name)) && ['string', 'number', 'boolean'].includes(typeof value),
+      !STANDARD_ATTRIBUTES.has(name) &&
+      !(own && OWN_EXTENSIONS.has(name)) &&
+      ['string', 'number', 'boolean'].includes(typeof value),
   )
   return Object.fromEntries(extensions.map(([name, value]) => [name, String(value)]))
 }

@@ -2,14 +2,14 @@ import { types } from 'node:util'
 import { OutboxError } from '../errors.ts'
 
 /** Longest `source`, `type`, `key` and `group`: what SQS takes as group and deduplication ids. */
-export const MAX_NAME_LENGTH = 128
+const MAX_NAME_LENGTH = 128
 
 const NAME = /^[!-~]{1,128}$/
 const SOURCE = /^[!-.0-~]{1,128}$/
 const HEADER_NAME = /^[a-z0-9]{1,20}$/
 
-/** CloudEvents' own attributes, and the extensions this package sets itself. */
-const RESERVED: ReadonlySet<string> = new Set([
+/** CloudEvents' own attributes. */
+export const STANDARD_ATTRIBUTES: ReadonlySet<string> = new Set([
   'specversion',
   'id',
   'source',
@@ -19,10 +19,10 @@ const RESERVED: ReadonlySet<string> = new Set([
   'datacontenttype',
   'dataschema',
   'data',
-  'sequence',
-  'partitionkey',
-  'life',
+  'data_base64',
 ])
+/** The extensions that this package sets itself. */
+export const OWN_EXTENSIONS: ReadonlySet<string> = new Set(['sequence', 'partitionkey', 'life'])
 
 /** ASCII letters, digits and punctuation, 1–128, no space; a source also without `/`. Else an `INVALID_EVENT` error. */
 export function checkName(path: string, value: unknown, form: 'name' | 'source' = 'name'): string {
@@ -49,7 +49,8 @@ export function checkHeaders(path: string, headers: unknown): Readonly<Record<st
 
 function checkHeader(path: string, name: string, value: unknown): void {
   if (!HEADER_NAME.test(name)) throw invalidEvent(path, 'must have a name of 1–20 lower-case letters and digits')
-  if (RESERVED.has(name)) throw invalidEvent(path, `must not be named "${name}", which the event itself sets`)
+  if (STANDARD_ATTRIBUTES.has(name) || OWN_EXTENSIONS.has(name))
+    throw invalidEvent(path, `must not be named "${name}", which the event itself sets`)
   if (typeof value === 'string' && isAttributeText(value)) return
   const got = typeof value === 'string' ? 'text with such characters' : describe(value)
   throw invalidEvent(

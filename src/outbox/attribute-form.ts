@@ -62,7 +62,7 @@ const CONTENT: Readonly<Record<string, (content: unknown) => boolean>> = {
 }
 
 /** Whether a value has the shape of an AttributeValue: one member that names a type, with content of that type. */
-export function isAttributeValue(value: unknown): value is AttributeValue {
+function isAttributeValue(value: unknown): value is AttributeValue {
   if (typeof value !== 'object' || value === null) return false
   const members = Object.entries(value).filter(([, content]) => content !== undefined)
   const [only] = members

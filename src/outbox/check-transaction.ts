@@ -5,7 +5,7 @@ import { itemSize } from './item-size.ts'
 import { sameItem, type TargetedItem, targetOf } from './item-target.ts'
 
 /** Limits of `TransactWriteItems`. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html */
-export const MAX_ACTIONS = 100
+const MAX_ACTIONS = 100
 export const MAX_ITEM_BYTES = 400 * 1024
 export const MAX_TRANSACTION_BYTES = 4 * 1024 * 1024
 /** Kept free in a row for what is added later: shard, due, redrives, accepted, failure, expires. */

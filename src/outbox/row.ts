@@ -3,7 +3,7 @@ import { eventId, eventKey, formatSequence, type Identity, SEQUENCE_DIGITS, sha2
 /** Format of the rows this code writes. A row with a higher `v` was written by a newer version and stays pending. */
 export const ROW_VERSION = 1
 export const PENDING_SHARDS = 64
-export const DEAD_SHARDS = 8
+const DEAD_SHARDS = 8
 /** Before `created` + grace a row belongs to the stream path; after it, to the sweeper. Milliseconds. */
 export const GRACE_MS = 120_000
 /** How long a relayed row is kept. Seconds. */
