@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import build from '../../tsdown.config.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -27,17 +28,15 @@ it('the examples of the README compile as they are printed', async () => {
 
 /** The package's entries as they are in src, under this project's own strict settings. */
 async function config(): Promise<object> {
-  const { name, exports } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
-    name: string
-    exports: Record<string, unknown>
-  }
-  const entries = Object.keys(exports).filter((entry) => !entry.endsWith('.json'))
+  const { name } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { name: string }
+  const { entry } = build as { readonly entry: Readonly<Record<string, string>> }
+  const paths = Object.entries(entry).map(([of, file]) => [of === 'index' ? name : `${name}/${of}`, [join(ROOT, file)]])
   return {
     extends: join(ROOT, 'tsconfig.json'),
     compilerOptions: {
       noEmit: true,
       typeRoots: [join(ROOT, 'node_modules/@types')],
-      paths: Object.fromEntries(entries.map((entry) => [join(name, entry), [join(ROOT, 'src', entry, 'index.ts')]])),
+      paths: Object.fromEntries(paths),
     },
     include: ['*.ts'],
   }
