@@ -16,7 +16,10 @@ export function formatSequence(sequence: number): string {
   return String(sequence).padStart(SEQUENCE_DIGITS, '0')
 }
 
-/** First number of an empty group: days since 1970 × 10⁹ + 1, so an id never comes back after its rows have expired. */
+/**
+ * Lowest number given out on a day: days since 1970 × 10⁹ + 1. Rows expire a day after they were relayed at the soonest,
+ * so an id never comes back, whether the whole group is gone by then or an older row of it, a dead one, still stands.
+ */
 export function firstSequence(nowMs: number): number {
   return Math.floor(nowMs / 86_400_000) * 1e9 + 1
 }

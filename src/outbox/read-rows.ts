@@ -26,15 +26,15 @@ export function judgeEntry(
 }
 
 /**
- * Who each event of a call is. The `auto` ones get the numbers after the highest one stored now: a guess, which the row's
- * own condition confirms or refuses. Rejects if a group cannot be read.
+ * Who each event of a call is. The `auto` ones get the numbers after the highest one stored now, or the day's first: a
+ * guess, which the row's own condition confirms or refuses. Rejects if a group cannot be read.
  */
 export async function identifyEvents({ session, clock }: CommitDeps, { events, tableName }: Call): Promise<Identity[]> {
   const next = await Promise.all(
     autoGroups(events.drafts).map(async (draft): Promise<[string, number]> => {
       const { source, group = '' } = draft.event
       const highest = await session.highestSequence(tableName, groupKey({ source, group }))
-      return [groupOf(draft), highest === undefined ? firstSequence(clock.now()) : highest + 1]
+      return [groupOf(draft), Math.max(firstSequence(clock.now()), (highest ?? 0) + 1)]
     }),
   )
   return numberEvents(events.drafts, new Map(next))

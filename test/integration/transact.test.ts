@@ -157,6 +157,14 @@ describe.each(['client', 'documentClient'] as const)('transact through %s', (kin
     expect(await numbers()).toEqual([first + 2, first + 3])
   })
 
+  it('gives out no number again whose row has expired, though an older one, dead, still stands', async () => {
+    const event = { ...placed, group: 'expired', data: 1 }
+    const lastWeek = firstSequence(shop.clock.now() - 8 * 86_400_000)
+    await shop.outbox.transact({ events: [{ ...event, sequence: lastWeek }] })
+    const { events } = await shop.outbox.transact({ events: [{ ...event, sequence: 'auto' }] })
+    expect(events[0]?.sequence).toBe(firstSequence(shop.clock.now()))
+  })
+
   it('stores equal twins of one call once', async () => {
     const twin = { ...placed, key: 'twin', data: 1 }
     const { events } = await shop.outbox.transact({ events: [twin, twin] })

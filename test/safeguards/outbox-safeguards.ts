@@ -6,6 +6,13 @@ const TRANSACT = 'test/integration/transact.test.ts'
 /** Rules of the write path. */
 export const OUTBOX_SAFEGUARDS: readonly Safeguard[] = [
   {
+    name: 'outbox: no auto number comes back after its row has expired',
+    file: 'src/outbox/read-rows.ts',
+    find: 'Math.max(firstSequence(clock.now()), (highest ?? 0) + 1)',
+    replace: 'highest === undefined ? firstSequence(clock.now()) : highest + 1',
+    test: { file: 'test/integration/transact.test.ts', title: 'gives out no number again whose row has expired' },
+  },
+  {
     name: 'outbox: a row of our own instance means stored',
     file: 'src/outbox/judge-row.ts',
     find: `if (instance === wanted.instance) return 'own'`,
