@@ -1,0 +1,31 @@
+import type { Sample } from './sample.ts'
+import type { Step } from './step.ts'
+import { contracts } from './steps/contracts.ts'
+import { handledOnce } from './steps/handled.ts'
+import { bootstrapped, deployed, destroyed, updated } from './steps/lifecycle.ts'
+import { parcelsPrepared } from './steps/parcels.ts'
+import { placeOrders } from './steps/place-orders.ts'
+import { poisonDies, poisonRedriven } from './steps/poison.ts'
+import { rowsRelayed } from './steps/relayed.ts'
+import { streamPathOff, sweeperDelivers } from './steps/sweeper.ts'
+import { watched } from './steps/watched.ts'
+
+/** The whole run, in order. */
+export function stepsOf(sample: Sample): readonly Step[] {
+  return [
+    bootstrapped,
+    deployed(sample),
+    watched(sample),
+    placeOrders(sample),
+    handledOnce(sample),
+    parcelsPrepared(sample),
+    rowsRelayed(sample),
+    poisonDies(sample),
+    poisonRedriven(sample),
+    streamPathOff(sample),
+    contracts,
+    sweeperDelivers(sample),
+    updated(sample),
+    destroyed(sample),
+  ]
+}

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { eventId } from '../../../src/event/identity.ts'
+import { eventually } from '../eventually.ts'
+import type { Sample } from '../sample.ts'
+import { type Item, readAll } from '../shop.ts'
+import type { Step } from '../step.ts'
+import { isReserved, ORDERS, REJECTED, STOCK } from './orders.ts'
+
+/** The id of the event by which an order's mail is asked for: the idempotency key of the mail. */
+export const mailKey = (orderId: string): string =>
+  `MAIL#${eventId({ source: 'shop', key: `confirmation:${orderId}` })}`
+
+export const handledOnce = (sample: Sample): Step => ({
+  title: 'both handlers took effect, once, in the order of each group',
+  differs: 'one batch at a time on a FIFO queue; on AWS one for each group: test/integration/pipeline.test.ts',
+  run: async (world) => {
+    const { shopTable } = sample.outputs()
+    const orders = ORDERS.flat()
+    const items = await eventually('12 reservations and 12 mails', async () => {
+      const found = await readAll(world, shopTable)
+      return count(found, 'RESERVATION#') >= orders.length && count(found, 'MAIL#') >= orders.length && found
+    })
+    const byKey = new Map(items.map((item) => [item['pk'], item]))
+    for (const { orderId } of orders) assert.equal(byKey.get(mailKey(orderId))?.['asked'], 1, `mails of ${orderId}`)
+    const rejected = reservations(items).filter(({ outcome }) => outcome === 'rejected')
+    assert.deepEqual(new Set(rejected.map(({ orderId }) => orderId)), REJECTED)
+    assert.equal(reservations(items).length, orders.length)
+    assert.equal(byKey.get('STOCK#last-one')?.['available'], 0)
+    assert.equal(byKey.get('STOCK#tea')?.['available'], (STOCK['tea'] ?? 0) - orders.filter(isTea).length)
+    return `${orders.filter(isReserved).length} reserved, ${REJECTED.size} rejected, ${orders.length} mails`
+  },
+})
+
+const isTea = ({ sku }: { readonly sku: string }): boolean => sku === 'tea'
+
+function count(items: readonly Item[], prefix: string): number {
+  return items.filter(({ pk }) => String(pk).startsWith(prefix)).length
+}
+
+function reservations(items: readonly Item[]): Item[] {
+  return items.filter(({ pk }) => String(pk).startsWith('RESERVATION#'))
+}
