@@ -1,3 +1,4 @@
+import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import { describe, expect, it } from 'vitest'
 import type { Handler, HandlerOptions } from '../../src/consumer/handler.ts'
 import { on } from '../../src/consumer/handler.ts'
@@ -199,6 +200,28 @@ describe('dead-lettering', () => {
     down = false
     await kit.drain()
     expect([doomed.state.runs, kit.deadLetters().length, kit.left()]).toEqual([1, 1, 0])
+  })
+
+  it('of a message as large as SQS takes leaves out the attributes that do not fit, and holds nothing up', async () => {
+    const kit = createConsumerKit({ handlers: [handler('reserve')] })
+    const { client, queueUrl: QueueUrl } = kit.sqs
+    const send = (n: number, bytes: number) =>
+      client.send(
+        new SendMessageCommand({
+          QueueUrl,
+          MessageBody: 'x'.repeat(bytes - 'colorStringred'.length),
+          MessageAttributes: { color: { DataType: 'String', StringValue: 'red' } },
+          MessageGroupId: `g${n}`,
+          MessageDeduplicationId: String(n),
+        }),
+      )
+    await send(1, 1_000)
+    await send(2, 1_048_576 - 80)
+    await send(3, 1_048_576)
+    await kit.drain()
+    expect(kit.left()).toBe(0)
+    const records = kit.sqs.deadLetters.receive(10).map(({ attributes }) => Object.keys(attributes))
+    expect(records).toEqual([['color', 'outbox'], ['outbox'], []])
   })
 
   it('of a redriven copy runs the named handler as a fresh life, and no other', proves('console-redrive'), async () => {

@@ -140,4 +140,11 @@ export const CONSUMER_SAFEGUARDS: readonly Safeguard[] = [
     replace: '',
     test: { file: DELIVERY, title: 'is refused once the handler has ended' },
   },
+  {
+    name: 'consumer: a copy that would be too large leaves attributes out',
+    file: 'src/consumer/dead-letter-copy.ts',
+    find: '[all, ours].find((some) => attributeBytes(some) <= room) ?? {}',
+    replace: '[all, ours].find((some) => attributeBytes(some) <= Math.abs(room) + 1e6) ?? {}',
+    test: { file: DELIVERY, title: 'of a message as large as SQS takes leaves out' },
+  },
 ]
