@@ -105,7 +105,7 @@ describe('decodeBody', () => {
   })
 
   it.each(['', 'x', '1', 'null', '[]', '"a"', '{}', '{"specversion":"0.3"}', '{"specversion":"1.0","id":"1"}'])(
-    'gives a reason for %s and never throws',
+    'gives a reason for %j and never throws',
     proves('undecodable-row'),
     (text) => {
       expect(decodeBody(text)).toEqual({ ok: false, reason: expect.stringMatching(/^the (body|event) /) })
