@@ -11,7 +11,7 @@ import { promisify } from 'node:util'
  */
 
 const ROOT = join(import.meta.dirname, '../..')
-const PEERS = ['@aws-sdk/client-dynamodb', '@aws-sdk/client-sqs', 'fauxqs', '@types/node']
+const PEERS = ['@aws-sdk/client-dynamodb', '@aws-sdk/lib-dynamodb', '@aws-sdk/client-sqs', 'fauxqs', '@types/node']
 const SAYS = 'handled 1 event'
 const run = promisify(execFile)
 
