@@ -44,8 +44,8 @@ export const OUTBOX_RULES: readonly Rule<OutboxFacts>[] = [
       `${tableSettings.join(' and ')} cannot be set on a given table. Set it where that table is made.`,
   },
   {
-    broken: ({ keepRelayedSeconds }) => !within(keepRelayedSeconds, 3600, 31_536_000),
-    message: ({ keepRelayedSeconds }) => `keepRelayed must be 1 hour to 365 days; got ${keepRelayedSeconds} seconds.`,
+    broken: ({ keepRelayedSeconds }) => !within(keepRelayedSeconds, 86_400, 31_536_000),
+    message: ({ keepRelayedSeconds }) => `keepRelayed must be 1 to 365 days; got ${keepRelayedSeconds} seconds.`,
   },
   {
     broken: ({ region, takeOverRegions }) => region !== undefined && takeOverRegions.includes(region),

@@ -33,7 +33,7 @@ export type TransactionalOutboxProps = {
   readonly encryptionKey?: IKey
   /** What happens to table and logs when they leave the stack. DESTROY also lifts deletion protection. @default - RETAIN: they stay */
   readonly removalPolicy?: RemovalPolicy
-  /** How long a relayed row is kept, as proof against a second enqueue: 1 hour to 365 days. @default - 7 days */
+  /** How long a relayed row is kept, as proof against a second enqueue: 1 to 365 days. @default - 7 days */
   readonly keepRelayed?: Duration
   /** Regions that are lost and whose rows are sent from here; none of them may run a relay. @default - rows of this Region only */
   readonly takeOverRegions?: readonly string[]
