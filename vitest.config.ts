@@ -5,7 +5,6 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/deploy/**', 'test/chaos/**'],
-    globalSetup: ['test/support/build-functions.ts'],
     maxWorkers: '100%',
     testTimeout: 20_000,
     hookTimeout: 20_000,

@@ -36,7 +36,7 @@ export function checkOptions(owner: string, given: object, allowed: readonly str
  * Refuses what is no client of the AWS SDK v3, or the client of another service. Which of DynamoDB's two clients it is,
  * is said by the caller and never asked here.
  */
-export function checkClient(path: string, client: unknown, service: 'DynamoDB' | 'SQS'): void {
+export function checkClient(path: string, client: unknown, service: 'DynamoDB' | 'SQS' | 'EventBridge'): void {
   const { send, config } = (client ?? {}) as { send?: unknown; config?: { serviceId?: unknown } }
   if (typeof send === 'function' && (config?.serviceId ?? service) === service) return
   throw invalidSetting(path, `must be a client of ${service} from the AWS SDK for JavaScript v3`)

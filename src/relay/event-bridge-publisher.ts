@@ -4,7 +4,7 @@ import {
   PutEventsCommand,
 } from '@aws-sdk/client-eventbridge'
 import { type Clock, systemClock } from '../clock.ts'
-import { checkOptions, invalidSetting } from '../settings.ts'
+import { checkClient, checkOptions, invalidSetting } from '../settings.ts'
 import { entryOutcome, entrySize, eventEntry, isAboutOneEntry, requestOutcome } from './event-bridge-batch.ts'
 import { createBusLook } from './event-bridge-bus-look.ts'
 import type { OutgoingMessage, Publisher, PublishOutcome } from './publisher.ts'
@@ -29,9 +29,13 @@ export type EventBridgePublisherOptions = {
  */
 export function createEventBridgePublisher(options: EventBridgePublisherOptions): Publisher {
   checkOptions('createEventBridgePublisher', options, ['client', 'busName', 'name', 'clock'])
-  const { client, busName, name = busName.slice(busName.lastIndexOf('/') + 1), clock = systemClock } = options
-  if (busName === '') throw invalidSetting('busName', 'must be the name or the ARN of a bus')
-  if (name.length < 1 || name.length > 64) throw invalidSetting('name', 'must have 1 to 64 characters')
+  const { client, busName, clock = systemClock } = options
+  checkClient('client', client, 'EventBridge')
+  if (typeof busName !== 'string' || busName === '')
+    throw invalidSetting('busName', 'must be the name or the ARN of a bus')
+  const { name = busName.slice(busName.lastIndexOf('/') + 1) } = options
+  if (name.length < 1 || name.length > 64)
+    throw invalidSetting('name', "must have 1 to 64 characters; give one where the bus's own name is longer")
   const lookAtBus = createBusLook(client, busName, clock)
 
   const publish = async (messages: readonly OutgoingMessage[], signal?: AbortSignal): Promise<PublishOutcome[]> => {

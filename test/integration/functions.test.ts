@@ -10,7 +10,7 @@ import type { LocalAws } from '../../src/testing/local-aws-options.ts'
 import type { LocalQueueInfo } from '../../src/testing/local-queue-info.ts'
 import { processFunction } from '../../src/testing/process-function.ts'
 import { waitFor } from '../../src/testing/wait.ts'
-import { bundleFunctions } from '../support/build-functions.ts'
+import { bundleFunctions } from '../support/bundle-functions.ts'
 import { createSampleShop, type SampleShop } from '../support/sample-shop.ts'
 
 /** The functions as they are deployed: relay and sweeper bundled, each in a process of its own, told all by its environment. */

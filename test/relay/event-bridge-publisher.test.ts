@@ -51,10 +51,12 @@ describe('createEventBridgePublisher', () => {
     expect(publisher.sizeOf(message(0, { body: '"aé€😀"' }))).toBe(4 + 12 + 12)
   })
 
-  it('refuses unknown options, no bus, and a name that is too long', () => {
+  it('refuses unknown options, another client, no bus, and a name that is too long', () => {
     const { client } = createFakeEventBridge()
     expect(() => createEventBridgePublisher({ client, busName: 'b', rule: 'r' } as never)).toThrow('"rule"')
     expect(() => createEventBridgePublisher({ client, busName: '' })).toThrow('busName must be')
+    const sqs = { send: async () => {}, config: { serviceId: 'SQS' } } as never
+    expect(() => createEventBridgePublisher({ client: sqs, busName: 'b' })).toThrow('must be a client of EventBridge')
     expect(() => createEventBridgePublisher({ client, busName: 'b', name: 'n'.repeat(65) })).toThrow('1 to 64')
   })
 })

@@ -1,4 +1,5 @@
 import { CONSUMER_SAFEGUARDS } from './consumer-safeguards.ts'
+import { EVENT_BRIDGE_SAFEGUARDS } from './event-bridge-safeguards.ts'
 import { OPS_SAFEGUARDS } from './ops-safeguards.ts'
 import { OUTBOX_SAFEGUARDS } from './outbox-safeguards.ts'
 import { RELAY_SAFEGUARDS } from './relay-safeguards.ts'
@@ -7,6 +8,7 @@ import type { Safeguard } from './safeguard.ts'
 export const SAFEGUARDS: readonly Safeguard[] = [
   ...OUTBOX_SAFEGUARDS,
   ...RELAY_SAFEGUARDS,
+  ...EVENT_BRIDGE_SAFEGUARDS,
   ...CONSUMER_SAFEGUARDS,
   ...OPS_SAFEGUARDS,
 ]
