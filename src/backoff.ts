@@ -6,6 +6,7 @@ export type Backoff = {
   readonly capSeconds: number
 }
 
+/** 5 s, doubling with each failure, up to 5 minutes. */
 export const DEFAULT_BACKOFF: Backoff = { firstSeconds: 5, capSeconds: 300 }
 
 /** Failures, or crashes while alone, before an event is dead-lettered. 1–100. */
