@@ -105,8 +105,11 @@ function networkStatement(): PolicyStatement {
 
 /** The package carries its bundles beside this code; in the repository they are what `npm run build` made. */
 function bundleFolder(name: string): string {
-  const root = typeof __dirname === 'string' ? __dirname : join(process.cwd(), 'dist')
-  const folder = join(root, 'functions', name)
-  if (existsSync(join(folder, 'index.mjs'))) return folder
-  throw invalidSetting(`dist/functions/${name}`, 'is missing; run `npm run build` in the repository first')
+  const roots = [...(typeof __dirname === 'string' ? [__dirname] : []), join(process.cwd(), 'dist')]
+  const folder = roots.map((root) => join(root, 'functions', name)).find((path) => existsSync(join(path, 'index.mjs')))
+  if (folder !== undefined) return folder
+  throw invalidSetting(
+    `functions/${name}`,
+    'is missing; run `npm run build` in the repository, or leave this package out of the bundle of your own CDK app',
+  )
 }

@@ -76,19 +76,25 @@ export function grantStream(table: ITable, grantee: IGrantable, streamArn: strin
   )
 }
 
-/** The queue's own policy allows it too if the grantee belongs to another account. */
+/** For a grantee of the queue's account. */
 export function grantOnQueue(
   queue: IQueue,
   grantee: IGrantable,
   { actions, key }: { actions: readonly string[]; key: readonly string[] },
 ): Grant {
+  const grant = Grant.addToPrincipal({ grantee, actions: [...actions], resourceArns: [queue.queueArn] })
+  return withKey(grant, grantee, { key: queue.encryptionMasterKey, actions: key })
+}
+
+/** The queue's own policy allows it too if the grantee belongs to another account. */
+export function grantSend(queue: IQueue, grantee: IGrantable): Grant {
   const grant = Grant.addToPrincipalOrResource({
     grantee,
-    actions: [...actions],
+    actions: [...ACTIONS.send],
     resourceArns: [queue.queueArn],
     resource: queue,
   })
-  return withKey(grant, grantee, { key: queue.encryptionMasterKey, actions: key })
+  return withKey(grant, grantee, { key: queue.encryptionMasterKey, actions: ACTIONS.sendKey })
 }
 
 /** On a bus of another account, that bus's policy must allow both actions too. */

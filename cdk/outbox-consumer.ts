@@ -14,7 +14,7 @@ import { type ConsumerAlarmOptions, consumerAlarms } from './consumer-alarms.ts'
 import { registerConsumer, setEnvironment, timeoutOf, visibilityFor } from './consumer-function.ts'
 import { createQueues, LONGEST_RETENTION } from './consumer-queue.ts'
 import { given } from './given.ts'
-import { ACTIONS, grantOnQueue, grantOnTable } from './grants.ts'
+import { ACTIONS, grantOnQueue, grantOnTable, grantSend } from './grants.ts'
 import { ownMetric } from './metrics.ts'
 import type { ITransactionalOutbox } from './outbox-base.ts'
 import { CONSUMER_RULES, checkRules } from './rules.ts'
@@ -104,7 +104,7 @@ export class OutboxConsumer extends Construct {
 
   /** `sqs:SendMessage` on the queue. Of another account: its principal goes into the queue's policy. */
   grantSend(grantee: IGrantable): Grant {
-    return grantOnQueue(this.queue, grantee, { actions: ACTIONS.send, key: ACTIONS.sendKey })
+    return grantSend(this.queue, grantee)
   }
 
   /** To redrive dead letters: `sqs:ReceiveMessage`, `DeleteMessage`, `ChangeMessageVisibility` on the dead-letter queue, `sqs:SendMessage` on the queue. */

@@ -11,7 +11,7 @@ import { OUTBOX_TABLE } from '../src/tables.ts'
 import { createAlarms } from './alarms.ts'
 import { createBundledFunction } from './bundled-function.ts'
 import { given } from './given.ts'
-import { ACTIONS, grantOnEventBus, grantOnQueue, grantOnTable } from './grants.ts'
+import { ACTIONS, grantOnEventBus, grantOnTable, grantSend } from './grants.ts'
 import { type OutboxAlarmOptions, outboxAlarms } from './outbox-alarms.ts'
 import { ImportedOutbox, OutboxBase } from './outbox-base.ts'
 import { OutboxConsumer, type OutboxConsumerProps } from './outbox-consumer.ts'
@@ -116,8 +116,7 @@ export class TransactionalOutbox extends OutboxBase {
     this.routes.push(route)
     for (const destination of destinationsOf(route)) {
       for (const sender of [this.relay, this.sweeper]) {
-        if ('queue' in destination)
-          grantOnQueue(destination.queue, sender, { actions: ACTIONS.send, key: ACTIONS.sendKey })
+        if ('queue' in destination) grantSend(destination.queue, sender)
         else grantOnEventBus(destination.eventBus, sender)
       }
     }
