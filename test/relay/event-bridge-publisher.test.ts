@@ -176,6 +176,21 @@ describe('the answer of a request', () => {
     },
   )
 
+  it(
+    'a field that the service itself finds too long refuses its own entry only',
+    proves('refused-for-content'),
+    async () => {
+      const { bridge, publisher } = given()
+      const tooLong = "1 validation error detected: Value at 'entries.1.member.detailType' failed to satisfy constraint"
+      bridge.failRequest = () => {
+        const long = bridge.requests.at(-1)?.entries.some(({ DetailType = '' }) => DetailType.length > 128)
+        return long ? { code: 'ValidationException', message: tooLong } : undefined
+      }
+      const outcomes = await publisher.publish([message(1), message(2, { type: 't'.repeat(129) }), message(3)])
+      expect(outcomes.map(({ status }) => status)).toEqual(['accepted', 'refused', 'accepted'])
+    },
+  )
+
   it('an older limit of 256 KB is met too: entries that do not fit together go alone', async () => {
     const { bridge, publisher } = given()
     const tooLong = {
