@@ -1,4 +1,4 @@
-import { type Duration, RemovalPolicy } from 'aws-cdk-lib'
+import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib'
 import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch'
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb'
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam'
@@ -17,6 +17,7 @@ import { given } from './given.ts'
 import { ACTIONS, grantOnQueue, grantOnTable, grantSend } from './grants.ts'
 import { ownMetric } from './metrics.ts'
 import type { ITransactionalOutbox } from './outbox-base.ts'
+import { known } from './routes.ts'
 import { CONSUMER_RULES, checkRules } from './rules.ts'
 import { createTable } from './tables.ts'
 
@@ -52,7 +53,7 @@ export type OutboxConsumerProps = {
   readonly maxConcurrency?: number
   /** Messages handed over at once, 1–10. @default - 10 */
   readonly batchSize?: number
-  /** A key of yours for what is created: queue, dead-letter queue and ledger. @default - SQS's and DynamoDB's own keys encrypt them */
+  /** A key of yours for what is created, in a stack whose Region is known: queue, dead-letter queue and ledger. @default - SQS's and DynamoDB's own keys encrypt them */
   readonly encryptionKey?: IKey
   /** What happens to queue, dead-letter queue and ledger when they leave the stack. DESTROY also lifts deletion protection. @default - RETAIN: they stay */
   readonly removalPolicy?: RemovalPolicy
@@ -170,6 +171,9 @@ function check(scope: OutboxConsumer, props: OutboxConsumerProps): void {
   checkRules(
     scope,
     {
+      tableGiven: props.ledgerTable !== undefined,
+      keyGiven: props.encryptionKey !== undefined,
+      region: known(Stack.of(scope).region),
       fifo: queue?.fifo ?? props.fifo ?? true,
       queueGiven: queue !== undefined,
       queueSettings: QUEUE_SETTINGS.filter((name) => props[name] !== undefined),

@@ -20,8 +20,19 @@ export function brokenRules<Facts>(facts: Facts, rules: readonly Rule<Facts>[]):
   return rules.filter(({ broken }) => broken(facts)).map(({ message }) => message(facts))
 }
 
+/** The CDK renders the key of a `TableV2` for a Region that it knows. */
+const KEY_NEEDS_REGION: Rule<{
+  readonly tableGiven: boolean
+  readonly keyGiven: boolean
+  readonly region: string | undefined
+}> = {
+  broken: ({ tableGiven, keyGiven, region }) => keyGiven && !tableGiven && region === undefined,
+  message: () => 'encryptionKey needs a stack whose Region is known: give the stack an `env` with a region.',
+}
+
 /** What is known of an outbox when it is constructed. */
 export type OutboxFacts = {
+  readonly keyGiven: boolean
   readonly tableGiven: boolean
   readonly streamKnown: boolean
   /** Settings given that concern a table made here. */
@@ -33,6 +44,7 @@ export type OutboxFacts = {
 }
 
 export const OUTBOX_RULES: readonly Rule<OutboxFacts>[] = [
+  KEY_NEEDS_REGION,
   {
     broken: ({ tableGiven, streamKnown }) => tableGiven && !streamKnown,
     message: () =>
@@ -119,6 +131,10 @@ function allDestinations(routes: RoutesFacts['routes']) {
 
 /** What is known of a consumer when it is constructed. Undefined: not known before deployment. */
 export type ConsumerFacts = {
+  /** A ledger table. */
+  readonly tableGiven: boolean
+  readonly keyGiven: boolean
+  readonly region: string | undefined
   readonly fifo: boolean
   readonly queueGiven: boolean
   /** Settings given that concern a queue made here. */
@@ -136,6 +152,7 @@ export type ConsumerFacts = {
 }
 
 export const CONSUMER_RULES: readonly Rule<ConsumerFacts>[] = [
+  KEY_NEEDS_REGION,
   {
     broken: ({ queueGiven, deadLetterFifo }) => queueGiven && deadLetterFifo === undefined,
     message: () => 'A given queue needs its deadLetterQueue given too.',

@@ -29,7 +29,7 @@ export type TransactionalOutboxProps = {
   readonly table?: ITable
   /** A name for the table, which then cannot be replaced without renaming it. @default - made by CloudFormation */
   readonly tableName?: string
-  /** A key of yours for table and logs; a given table's own is used with it. @default - DynamoDB's and CloudWatch's own keys encrypt them */
+  /** A key of yours for table and logs, in a stack whose Region is known; a given table's own key is used with it. @default - DynamoDB's and CloudWatch's own keys encrypt them */
   readonly encryptionKey?: IKey
   /** What happens to table and logs when they leave the stack. DESTROY also lifts deletion protection. @default - RETAIN: they stay */
   readonly removalPolicy?: RemovalPolicy
@@ -192,6 +192,7 @@ function check(scope: TransactionalOutbox, props: TransactionalOutboxProps): voi
     scope,
     {
       tableGiven: table !== undefined,
+      keyGiven: props.encryptionKey !== undefined,
       streamKnown: table?.tableStreamArn !== undefined,
       tableSettings: props.tableName === undefined ? [] : ['tableName'],
       keepRelayedSeconds: keepRelayed?.toSeconds(),

@@ -1,7 +1,7 @@
 import { Duration, Stack } from 'aws-cdk-lib'
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions'
 import { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
-import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
+import { type IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
 import { Queue } from 'aws-cdk-lib/aws-sqs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { OutboxConsumer, TransactionalOutbox } from '../../cdk/index.ts'
@@ -103,7 +103,7 @@ describe('the function of a consumer', () => {
 
   it('that is imported, a version or an alias is fed too, and a warning names what to set', () => {
     const stack = new Stack(createApp(), 'Stack')
-    const alias = someFunction(stack).addAlias('live')
+    const alias = someFunction(stack).addAlias('live') as IFunction
     const consumer = new OutboxConsumer(stack, 'Stock', { handler: alias })
     Annotations.fromStack(stack).hasWarning(
       '/Stack/Stock',

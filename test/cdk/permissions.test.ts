@@ -146,7 +146,7 @@ function actionsCalledIn(folder: string): ReadonlySet<string> {
 }
 
 describe('grants follow the code', () => {
-  it.each([
+  it.each<[string, readonly string[], readonly string[]]>([
     ['outbox', [...ACTIONS.enqueue], ['dynamodb:UpdateItem']],
     ['relay', [...ACTIONS.relay, ...ACTIONS.index, ...ACTIONS.send, ...ACTIONS.publish], ['dynamodb:PartiQLInsert']],
     ['ledger', [...ACTIONS.ledger.filter((action) => action !== 'dynamodb:UpdateItem')], []],

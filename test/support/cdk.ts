@@ -87,7 +87,8 @@ export function textOf(value: unknown): string {
   if (name === 'Ref') return readable(String(argument))
   if (name === 'Fn::GetAtt') return (argument as string[]).map(readable).join('.')
   if (name === 'Fn::Join') return (argument as [string, unknown[]])[1].map(textOf).join('')
-  if (name === 'Fn::ImportValue') return 'import'
+  if (name === 'Fn::GetStackOutput')
+    return (argument as { OutputName: string }).OutputName.replace(/^PublishOutput/, '')
   return JSON.stringify(value)
 }
 
