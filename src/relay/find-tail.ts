@@ -1,5 +1,13 @@
 import { formatSequence } from '../event/identity.ts'
-import { CHUNK_ROWS, type Chunk, isPassed, type OrderedReading, orderedReadings, readChunk } from './group-chunk.ts'
+import {
+  CHUNK_ROWS,
+  type Chunk,
+  holdable,
+  isPassed,
+  type OrderedReading,
+  orderedReadings,
+  readChunk,
+} from './group-chunk.ts'
 import type { Run } from './run.ts'
 
 /** Where to begin with a group. */
@@ -23,8 +31,8 @@ export type Tail =
 
 /**
  * Finds the start of a group's pending tail, downward from its newest row, in at most `limit` rows. Everything below the
- * first settled row was accepted, is dead, or was redriven (and is the sweeper's). Rows are kept from this read if they
- * fit in a chunk, else read again upward. Throws if the table does not answer.
+ * first settled row was accepted, is dead, or was redriven (and is the sweeper's). Rows are kept from this read if the
+ * first page shows the start, else read again upward. Throws if the table does not answer.
  */
 export async function findTail(run: Run, pk: string, limit: number): Promise<Tail> {
   const readAt = run.clock.now()
@@ -33,10 +41,10 @@ export async function findTail(run: Run, pk: string, limit: number): Promise<Tai
   const [lowest] = descent.kept
   if (descent.lowest === undefined) return { kind: 'empty' }
   const below = descent.below === undefined ? {} : { below: descent.below }
-  if (lowest !== undefined && lowest.sequence === descent.lowest) {
-    return { kind: 'tail', chunk: { readings: descent.kept, more: false, readAt }, ...below }
-  }
   const newest = descent.kept.at(-1)?.sequence ?? descent.lowest
+  if (lowest !== undefined && lowest.sequence === descent.lowest) {
+    return { kind: 'tail', chunk: holdable({ readings: descent.kept, more: false, readAt }), ...below, newest }
+  }
   return { kind: 'tail', chunk: await readChunk(run, pk, descent.lowest), ...below, newest }
 }
 
@@ -60,7 +68,7 @@ type Descent =
   | { readonly kind: 'deep' }
   | {
       readonly kind: 'found'
-      /** The tail's rows, ascending, or its highest ones if there are more than a chunk holds. */
+      /** The tail's rows of the first page, ascending. */
       readonly kept: readonly OrderedReading[]
       /** Lowest row that is not passed; undefined if there is none. */
       readonly lowest?: number
@@ -73,6 +81,7 @@ type DescentOptions = {
   readonly to?: number
   /** Most rows; without it, until the time is over. */
   readonly limit?: number
+  /** Those of the first page; of all others only the keys are read. */
   readonly keepRows: boolean
 }
 
@@ -85,12 +94,16 @@ async function descend(
   let lowest: number | undefined
   let next = to
   for (let seen = 0; seen < limit && !run.over(); ) {
-    const page = await readDown(run, pk, { to: next, limit: Math.min(limit - seen, pageSize(seen)), bare: !keepRows })
+    const page = await readDown(run, pk, {
+      to: next,
+      limit: Math.min(limit - seen, pageSize(seen)),
+      bare: !keepRows || seen > 0,
+    })
     const readings = orderedReadings(page.images, run.regions)
     for (const reading of readings) {
       if (reading.kind === 'settled') return found(kept, lowest, reading.sequence)
       if (!isPassed(reading)) lowest = reading.sequence
-      if (keepRows && kept.length < CHUNK_ROWS) kept.unshift(reading)
+      if (keepRows && seen === 0) kept.unshift(reading)
     }
     const last = readings.at(-1)
     if (!page.more || last === undefined) return found(kept, lowest, undefined)

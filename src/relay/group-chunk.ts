@@ -6,6 +6,12 @@ import type { Run } from './run.ts'
 /** Rows of a group read and sent at a time. */
 export const CHUNK_ROWS = 25
 
+/**
+ * Characters of bodies that a group holds between two reads. A page of DynamoDB's has 1 MB: a hundred groups with one each
+ * would not fit in the 256 MB of a function, and a backlog of large rows would end it again and again.
+ */
+const CHUNK_LENGTH = 262_144
+
 /** A row of a group; `unreadable` cannot occur, since it was read by its key. */
 export type OrderedReading = Exclude<RowReading, { kind: 'unreadable' }> & { readonly sequence: number }
 
@@ -24,7 +30,18 @@ export async function readChunk(run: Run, pk: string, from: number): Promise<Chu
   const readAt = run.clock.now()
   const range = { pk, from: formatSequence(Math.max(0, from)), limit: CHUNK_ROWS }
   const { images, more } = await run.ask((store, signal) => store.readGroup(range, signal))
-  return { readings: orderedReadings(images, run.regions), more, readAt }
+  return holdable({ readings: orderedReadings(images, run.regions), more, readAt })
+}
+
+/** The chunk without the rows that are too much to hold; at least one stays. Those are read again in their turn. */
+export function holdable(chunk: Chunk): Chunk {
+  let length = 0
+  const end = chunk.readings.findIndex((reading) => {
+    const before = length
+    length += reading.kind === 'pending' ? reading.row.body.length : 0
+    return before > 0 && length > CHUNK_LENGTH
+  })
+  return end === -1 ? chunk : { ...chunk, readings: chunk.readings.slice(0, end), more: true }
 }
 
 export function orderedReadings(images: readonly RowImage[], regions: ReadonlySet<string>): OrderedReading[] {

@@ -81,6 +81,17 @@ describe('the stream path, a group', () => {
     expect(sent.length).toBeLessThan(60 + 25)
   })
 
+  it('holds few large rows at a time, and sends all of them in order', async () => {
+    const world = createRelayWorld()
+    const body = (n: number, length: number) => JSON.stringify({ of: `G#shop/g ${n}`, data: 'x'.repeat(length) })
+    world.store.put(relayedRow(orderedRow('g', 1)))
+    const rows = range(2, 25).map((n) => orderedRow('g', n, { body: body(n, n === 9 ? 390_000 : 100_000) }))
+    expect(await world.relay(rows)).toEqual([])
+    expect(arrivals(world.queue, 'shop/g')).toEqual(range(2, 25))
+    // Each read shows 25 rows, of which at least two are held, or one of more than 256 KB.
+    expect(world.store.calls.get('readGroup')).toBeLessThanOrEqual(14)
+  })
+
   it('passes dead and relayed rows, and sends what follows them', async () => {
     const world = createRelayWorld()
     world.store.put(orderedRow('g', 1))

@@ -182,4 +182,11 @@ export const RELAY_SAFEGUARDS: readonly Safeguard[] = [
     replace: 'lane.last > Number.MAX_SAFE_INTEGER && newest > 0 ? undefined',
     test: { file: 'test/relay/relay-group.test.ts', title: 'is not held up by a writer who is faster' },
   },
+  {
+    name: 'relay: a group holds 256 KB between two reads',
+    file: 'src/relay/group-chunk.ts',
+    find: 'before > 0 && length > CHUNK_LENGTH',
+    replace: 'before > 0 && length > CHUNK_LENGTH * 100',
+    test: { file: 'test/relay/group-chunk.test.ts', title: 'keeps 256 KB of waiting rows' },
+  },
 ]
