@@ -1,5 +1,6 @@
 import type { Sample } from './sample.ts'
 import type { Step } from './step.ts'
+import { apps } from './steps/apps.ts'
 import { contracts } from './steps/contracts.ts'
 import { handledOnce } from './steps/handled.ts'
 import { bootstrapped, deployed, destroyed, updated } from './steps/lifecycle.ts'
@@ -24,6 +25,7 @@ export function stepsOf(sample: Sample): readonly Step[] {
     poisonRedriven(sample),
     streamPathOff(sample),
     contracts,
+    ...apps,
     sweeperDelivers(sample),
     updated(sample),
     destroyed(sample),

@@ -1,5 +1,8 @@
 """Starts MiniStack, the pinned version, with what it gets wrong mended:
 
+- IAM knows no batch actions of SQS: `SendMessageBatch` needs `sqs:SendMessage`;
+- nor does it know `BatchExecuteStatement`: each statement needs its own action, as `dynamodb:PartiQLUpdate`;
+- what `DescribeEventBus` names is a bus, not a rule, and its ARN is a name as well;
 - a PartiQL condition `pk = ? AND sk = ? AND (a IS MISSING OR a = ?)` names its item all the same: DynamoDB takes it;
 - an alarm on metric math is kept, on the first of its metrics, where it would fail the whole stack;
 - with TLS it would open port 443 too: only the port it was given.
@@ -7,32 +10,76 @@
 It listens where BIND_HOST and GATEWAY_PORT say.
 """
 
+import json
+import re
+
 from ministack import app
-from ministack.services import dynamodb
+from ministack.core import iam_actions
+from ministack.services import dynamodb, eventbridge
 from ministack.services.cloudformation import provisioners
 
-of_one_condition = dynamodb._pq_conditions
+as_it_was = {
+    "action": iam_actions.extract_iam_action,
+    "resource": iam_actions.extract_resource_arn,
+    "checks": iam_actions.dynamodb_transaction_checks,
+    "bus": eventbridge._describe_event_bus,
+    "conditions": dynamodb._pq_conditions,
+    "alarm": provisioners._cw_metric_alarm_record,
+}
+
+STATEMENT = re.compile(r'\s*(SELECT|INSERT|UPDATE|DELETE)\b[^"]*"([^"]+)"(?:\s*\.\s*"([^"]+)")?', re.IGNORECASE)
+
+
+def iam_action(service, *request):
+    action = as_it_was["action"](service, *request)
+    return action.removesuffix("Batch") if service == "sqs" and action else action
+
+
+def iam_resource(service, method, path, headers, body, query, region, account):
+    if headers.get("x-amz-target", "").endswith(".DescribeEventBus"):
+        name = json.loads(body).get("Name", "default")
+        return name if name.startswith("arn:") else f"arn:aws:events:{region}:{account}:event-bus/{name}"
+    return as_it_was["resource"](service, method, path, headers, body, query, region, account)
+
+
+def iam_checks(action, body, region, account):
+    """Pairs of action and resource that a request of several parts needs."""
+    if action not in ("dynamodb:BatchExecuteStatement", "dynamodb:ExecuteStatement"):
+        return as_it_was["checks"](action, body, region, account)
+    request = json.loads(body)
+    checks = []
+    for one in request.get("Statements", [request]):
+        verb, table, index = STATEMENT.match(one["Statement"]).groups()
+        suffix = f"/index/{index}" if index else ""
+        arn = f"arn:aws:dynamodb:{region}:{account}:table/{table}{suffix}"
+        checks.append((f"dynamodb:PartiQL{verb.capitalize()}", arn))
+    return checks
+
+
+def describe_event_bus(request):
+    return as_it_was["bus"]({**request, "Name": request.get("Name", "default").split("event-bus/")[-1]})
 
 
 def conditions(where):
     if where is not None and where[0] == "and":
         return conditions(where[1]) + conditions(where[2])
-    return of_one_condition(where)
+    return as_it_was["conditions"](where)
 
 
-of_plain_alarm = provisioners._cw_metric_alarm_record
-
-
-def alarm_record(name, props):
+def alarm(name, props):
     if not props.get("Metrics"):
-        return of_plain_alarm(name, props)
+        return as_it_was["alarm"](name, props)
     plain = {key: value for key, value in props.items() if key != "Metrics"}
     stat = next(metric["MetricStat"] for metric in props["Metrics"] if metric.get("MetricStat"))
-    return of_plain_alarm(name, {**plain, **stat["Metric"], "Period": stat["Period"], "Statistic": stat["Stat"]})
+    return as_it_was["alarm"](name, {**plain, **stat["Metric"], "Period": stat["Period"], "Statistic": stat["Stat"]})
 
 
+iam_actions.extract_iam_action = iam_action
+iam_actions.extract_resource_arn = iam_resource
+iam_actions.dynamodb_transaction_checks = iam_checks
+eventbridge._describe_event_bus = describe_event_bus
 dynamodb._pq_conditions = conditions
-provisioners._cw_metric_alarm_record = alarm_record
+provisioners._cw_metric_alarm_record = alarm
 app._port_is_bindable = lambda host, port: False
 
 if __name__ == "__main__":

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
-import { eventId } from '../../../src/event/identity.ts'
+import { eventId, sha256 } from '../../../src/event/identity.ts'
 import { eventually } from '../eventually.ts'
 import type { Sample } from '../sample.ts'
 import { type Item, readAll } from '../shop.ts'
 import type { Step } from '../step.ts'
 import { isReserved, ORDERS, REJECTED, STOCK } from './orders.ts'
 
-/** The id of the event by which an order's mail is asked for: the idempotency key of the mail. */
-export const mailKey = (orderId: string): string =>
-  `MAIL#${eventId({ source: 'shop', key: `confirmation:${orderId}` })}`
+/** Where the mailer keeps an order's mail: under the idempotency key of the handler that asks for it. */
+export function mailKey(orderId: string): string {
+  const id = eventId({ source: 'shop', key: `confirmation:${orderId}` })
+  return `MAIL#${sha256(`${id} shop/send-confirmation`)}`
+}
 
 export const handledOnce = (sample: Sample): Step => ({
   title: 'both handlers took effect, once, in the order of each group',
