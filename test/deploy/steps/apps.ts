@@ -11,7 +11,8 @@ import { isEvent, isRelayed } from './relayed.ts'
 
 type App = Pick<ProjectOptions, 'kind' | 'name' | 'packages'> & { readonly title: string; readonly stack: string }
 
-const SDK = ['@aws-sdk/client-dynamodb', '@aws-sdk/client-sqs', 'esbuild']
+/** What README says to install, and what bundles functions without Docker. */
+const SDK = ['@aws-sdk/client-dynamodb', '@aws-sdk/lib-dynamodb', '@aws-sdk/client-sqs', 'esbuild']
 
 const COMMON_JS: App = {
   title: 'an app by cdk init (CommonJS, jest) with the packed tarball',
