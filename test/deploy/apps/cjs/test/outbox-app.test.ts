@@ -1,6 +1,6 @@
 import { Template } from 'aws-cdk-lib/assertions'
 import * as cdk from 'aws-cdk-lib/core'
-import { OutboxAppStack } from '../lib/outbox-app-stack.ts'
+import { OutboxAppStack } from '../lib/outbox-app-stack'
 
 test('has an outbox, its relay and a consumer', () => {
   const template = Template.fromStack(new OutboxAppStack(new cdk.App(), 'Test'))
