@@ -4,6 +4,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { TransactionalOutbox } from '../../cdk/index.ts'
 import { METRICS, METRICS_NAMESPACE } from '../../src/telemetry.ts'
+import { proves } from '../cases.ts'
 import { type Resource, resourcesOf, someFunction, synthesise, textOf } from '../support/cdk.ts'
 
 let template: Template
@@ -33,7 +34,7 @@ const LASTING = '2/3 of 300 s, missing notBreaching'
 const throttles = (table: string, metric: string) => `AWS/DynamoDB ${metric}{TableName=${table}} Sum >= 1, ${LASTING}`
 
 describe('alarms', () => {
-  it('are these, each on one metric', () => {
+  it('are these, each on one metric', proves('oldest-pending-age'), () => {
     expect(Object.fromEntries(Object.entries(alarms).map(([id, alarm]) => [id, conditionOf(alarm)]))).toEqual({
       OutboxAlarmsOldestPending:
         'DynamoDBOutbox OldestPendingMs{Table=OutboxTable service=outbox} Maximum >= 600000, 3/3 of 60 s, missing ignore',

@@ -13,6 +13,7 @@ import {
   ROUTES_RULES,
   type RoutesFacts,
 } from '../../cdk/rules.ts'
+import { proves } from '../cases.ts'
 import { createApp, someFunction } from '../support/cdk.ts'
 
 const OUTBOX: OutboxFacts = {
@@ -127,7 +128,6 @@ const consumer = (props: (stack: Stack) => Partial<OutboxConsumerProps>) => () =
 describe('the constructs hand the rules what they need', () => {
   it.each<[string, (stack: Stack) => Partial<OutboxConsumerProps>, RegExp]>([
     ['the kind of the dead-letter queue', (stack) => ({ deadLetterQueue: new Queue(stack, 'Dead') }), /must be FIFO/],
-    ['days of ledger', () => ({ ledgerRetention: Duration.days(7) }), /kept 7 days/],
     [
       'the timeout of the function',
       (stack) => ({
@@ -145,6 +145,11 @@ describe('the constructs hand the rules what they need', () => {
         message: expect.stringMatching(new RegExp(`^Stack/Stock: .*${message.source}`)),
       }),
     )
+  })
+
+  it('a ledger kept shorter than queue and dead-letter queue together is refused', proves('ledger-retention'), () => {
+    expect(consumer(() => ({ ledgerRetention: Duration.days(27) }))).toThrow(/kept 27 days, less than .* \(28 days\)/)
+    expect(consumer(() => ({ ledgerRetention: Duration.days(18), retentionPeriod: Duration.days(4) }))).not.toThrow()
   })
 
   it('a second consumer of one function is refused', () => {
