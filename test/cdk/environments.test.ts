@@ -41,7 +41,7 @@ describe('in an organisation', () => {
   })
 
   it('works in an app without any feature flag', () => {
-    const stack = new Stack(createApp({}), 'Stack')
+    const stack = new Stack(createApp({ context: false }), 'Stack')
     new TransactionalOutbox(stack, 'Outbox').addConsumer('Orders', { handler: someFunction(stack), emitsEvents: true })
     expect(permissionsOf(Template.fromStack(stack), 'HandlerServiceRoleDefaultPolicy')).toHaveLength(4)
   })

@@ -9,8 +9,8 @@ import { createApp, permissionsOf, resourceOf, resourcesOf, textOf } from '../su
 let app: App
 let template: Template
 beforeAll(() => {
-  // Without bundles of the sample's own functions: the deploy test makes them.
-  app = createApp({ 'aws:cdk:bundling-stacks': [] })
+  // Without bundles of the sample's own functions: the deploy test makes them. Checked by CloudFormation's own rules.
+  app = createApp({ context: { 'aws:cdk:bundling-stacks': [] }, validate: true })
   template = Template.fromStack(new SampleStack(app, 'Sample'))
 })
 

@@ -32,13 +32,21 @@ export type Resource = {
   readonly UpdateReplacePolicy?: string
 }
 
-export function createApp(context: Record<string, unknown> = FLAGS): App {
+type AppOptions = {
+  /** Beside the flags; `false`: without any flag. */
+  readonly context?: Record<string, unknown> | false
+  /** Check templates against CloudFormation's own rules, and fail on what they find: it takes seconds at each start. */
+  readonly validate?: boolean
+}
+
+export function createApp({ context = {}, validate = false }: AppOptions = {}): App {
   ensureBundles()
   return new App({
     outdir: mkdtempSync(join(OUTPUT, 'app-')),
     treeMetadata: false,
     analyticsReporting: false,
-    context: { ...context, 'aws:cdk:disable-asset-staging': true },
+    builtinCloudFormationValidation: validate,
+    context: { 'aws:cdk:disable-asset-staging': true, ...(context === false ? {} : { ...FLAGS, ...context }) },
   })
 }
 
