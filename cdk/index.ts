@@ -1,6 +1,6 @@
 export type { ConsumerAlarmOptions } from './consumer-alarms.ts'
 export type { OutboxAlarmOptions } from './outbox-alarms.ts'
-export type { ITransactionalOutbox } from './outbox-base.ts'
+export type { ITransactionalOutbox, OutboxBase } from './outbox-base.ts'
 export { OutboxConsumer, type OutboxConsumerProps } from './outbox-consumer.ts'
 export { OutboxDashboard } from './outbox-dashboard.ts'
 export type { OutboxDestination, OutboxRoute } from './routes.ts'
