@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 const LOOK_MS = 250
 
 export type Patience = {
-  /** Default 60. */
+  /** Default 120. */
   readonly seconds?: number
 }
 
@@ -14,7 +14,7 @@ export type Patience = {
 export async function eventually<Found>(
   what: string,
   look: () => Promise<Found | false | undefined>,
-  { seconds = 60 }: Patience = {},
+  { seconds = 120 }: Patience = {},
 ): Promise<Found> {
   const end = performance.now() + seconds * 1000
   let failure: unknown

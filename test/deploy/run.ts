@@ -51,6 +51,8 @@ async function work(target: Target, folder: string): Promise<void> {
     // An emulator of the run's own goes as a whole.
     if (target.log === undefined) await sample.destroy().catch((failure) => process.stdout.write(`${failure}\n`))
     throw error
+  } finally {
+    await sample.close()
   }
 }
 

@@ -1,13 +1,20 @@
-import { deploy, destroy, type Outputs, ROOT } from './cdk.ts'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { documentedCommand, type } from './documented.ts'
+import { ROOT } from './root.ts'
 
-/** The sample as `npx cdk deploy` brings it, and what the steps need of its outputs. */
+/** The sample, deployed by the commands of `docs/deploy.md`, and what the steps need of its outputs. */
 export type Sample = {
   readonly stack: string
-  /** Deploys it, or deploys it again with other settings. */
-  readonly deploy: (context?: Readonly<Record<string, string>>) => Promise<void>
+  readonly bootstrap: () => Promise<void>
+  readonly deploy: () => Promise<void>
+  /** Deploys it again with another setting. */
+  readonly deployChanged: (context: string) => Promise<void>
+  readonly destroy: () => Promise<void>
   /** Throws before the first deployment. */
   readonly outputs: () => SampleOutputs
-  readonly destroy: () => Promise<void>
+  /** Takes away the files that the commands leave. */
+  readonly close: () => Promise<void>
 }
 
 export type SampleOutputs = {
@@ -34,25 +41,38 @@ const NAMES = {
 } as const satisfies Record<keyof SampleOutputs, string>
 
 const STACK = 'OutboxSample'
+const OUTPUTS = join(ROOT, 'outputs.json')
+const LEFT_BEHIND = [OUTPUTS, join(ROOT, 'answer.json')]
 
-/** `folder`: of the run, for the CDK's output. */
+/** `folder`: of the run. */
 export function createSample(folder: string): Sample {
-  const app = { cwd: ROOT, folder, stack: STACK }
   let given: SampleOutputs | undefined
+  const typeDocumented = async (start: string): Promise<void> => {
+    await type(await documentedCommand(start), folder)
+  }
   return {
     stack: STACK,
-    deploy: async (context = {}) => {
-      given = readOutputs(await deploy({ ...app, context }))
+    bootstrap: () => typeDocumented('npx cdk bootstrap'),
+    deploy: async () => {
+      await typeDocumented('npx cdk deploy')
+      given = readOutputs(await readFile(OUTPUTS, 'utf8'))
     },
+    deployChanged: async (context) => {
+      await type(`npx cdk deploy -c ${context}`, folder)
+    },
+    destroy: () => typeDocumented('npx cdk destroy'),
     outputs: () => {
       if (given === undefined) throw new Error(`${STACK} is not deployed`)
       return given
     },
-    destroy: () => destroy(app),
+    close: async () => {
+      for (const file of LEFT_BEHIND) await rm(file, { force: true })
+    },
   }
 }
 
-function readOutputs(outputs: Outputs): SampleOutputs {
+function readOutputs(text: string): SampleOutputs {
+  const outputs = (JSON.parse(text) as Record<string, Record<string, string>>)[STACK] ?? {}
   const entries = Object.entries(NAMES).map(([name, output]) => {
     const value = outputs[output]
     if (!value) throw new Error(`the stack has no output ${output}`)

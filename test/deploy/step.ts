@@ -1,10 +1,14 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from './root.ts'
 import type { World } from './world.ts'
 
 /** One line of the run. A step fails by throwing; what it returns is printed behind its title. */
 export type Step = {
   readonly title: string
-  /** Where the emulator does otherwise than AWS, and which strict test covers AWS. Printed on the emulator only. */
-  readonly differs?: string
+  /** Where the emulator does otherwise than AWS, and which strict tests cover AWS. Printed on the emulator only. */
+  readonly differs?: { readonly how: string; readonly tests: readonly string[] }
   /** Only on an emulator, or any endpoint that is not AWS. */
   readonly emulatorOnly?: boolean
   readonly run: (world: World) => Promise<string | undefined>
@@ -23,12 +27,16 @@ export async function runStep(world: World, { title, differs, run }: Step): Prom
   try {
     const found = await run(world)
     say('ok  ', started, found === undefined ? title : `${title}: ${found}`)
-    if (differs !== undefined && world.target.isEmulator)
-      process.stdout.write(`                (emulator: ${differs})\n`)
+    if (differs !== undefined && world.target.isEmulator) sayDifference(differs)
   } catch (error) {
     say('FAIL', started, title)
     throw error
   }
+}
+
+function sayDifference({ how, tests }: NonNullable<Step['differs']>): void {
+  for (const file of tests) assert(existsSync(join(ROOT, file)), `${file}, which should cover AWS, is gone`)
+  process.stdout.write(`                (emulator: ${how}; AWS: ${tests.join(', ')})\n`)
 }
 
 function say(outcome: string, started: number, text: string): void {

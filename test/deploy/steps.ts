@@ -14,7 +14,7 @@ import { watched } from './steps/watched.ts'
 /** The whole run, in order. */
 export function stepsOf(sample: Sample): readonly Step[] {
   return [
-    bootstrapped,
+    bootstrapped(sample),
     deployed(sample),
     watched(sample),
     placeOrders(sample),

@@ -1,6 +1,7 @@
 import { cp, mkdir, readFile } from 'node:fs/promises'
-import { delimiter, dirname, join } from 'node:path'
-import { ROOT } from '../cdk.ts'
+import { join } from 'node:path'
+import { cdkEnvironment } from '../documented.ts'
+import { ROOT } from '../root.ts'
 import { runCommand } from '../run-command.ts'
 
 /** An app in a folder of its own, far from this repository, as somebody else would have it. */
@@ -23,7 +24,7 @@ export async function createProject({ parent, name, kind, tarball, packages }: P
   const folder = join(parent, name)
   await mkdir(folder)
   const run = (command: string, ...args: readonly string[]): Promise<string> =>
-    runCommand(command, args, { cwd: folder, env: environment(parent) })
+    runCommand(command, args, { cwd: folder, env: cdkEnvironment(parent) })
   if (kind === 'cjs') await run(...CDK, 'init', 'app', '--language', 'typescript', '--generate-only')
   for (const part of [kind, 'shared']) await cp(join(import.meta.dirname, part), folder, { recursive: true })
   const versions = await pinned(packages)
@@ -46,15 +47,4 @@ async function pinned(packages: readonly string[]): Promise<string[]> {
     devDependencies: Record<string, string>
   }
   return packages.map((name) => `${name}@${devDependencies[name]}`)
-}
-
-/** This Node first: the app's commands may be run by an older one else. */
-function environment(parent: string): NodeJS.ProcessEnv {
-  return {
-    ...process.env,
-    PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter),
-    CI: 'true',
-    CDK_HOME: join(parent, 'cdk-home'),
-    CDK_DISABLE_CLI_TELEMETRY: 'true',
-  }
 }

@@ -2,12 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createOutbox } from '../../../src/index.ts'
 import { createProject, type Project, type ProjectOptions, packTarball } from '../apps/project.ts'
-import type { Outputs } from '../cdk.ts'
 import { eventually } from '../eventually.ts'
 import { readAll } from '../shop.ts'
 import type { Step } from '../step.ts'
 import type { World } from '../world.ts'
 import { isEvent, isRelayed } from './relayed.ts'
+
+/** Outputs of a stack, by name. */
+type Outputs = { readonly OutboxTable: string; readonly LedgerTable: string }
 
 type App = Pick<ProjectOptions, 'kind' | 'name' | 'packages'> & { readonly title: string; readonly stack: string }
 
@@ -55,16 +57,18 @@ function stepsOf(app: App): Step[] {
       const { run, folder } = made()
       const file = join(folder, 'outputs.json')
       await run('npx', 'cdk', 'deploy', '--require-approval', 'never', '--outputs-file', file)
-      const outputs = JSON.parse(await readFile(file, 'utf8')) as Record<string, Outputs>
-      await handleOne(world, outputs[app.stack] ?? {})
-      await run('npx', 'cdk', 'destroy', '--force')
+      const outputs = JSON.parse(await readFile(file, 'utf8')) as Record<string, Outputs | undefined>
+      const stack = outputs[app.stack]
+      if (stack === undefined) throw new Error(`${app.stack} has no outputs`)
+      await handleOne(world, stack)
+      await run('npx', 'cdk', 'destroy', '--force', '--app', 'cdk.out')
       return undefined
     },
   }
   return [builds, handles]
 }
 
-async function handleOne(world: World, { OutboxTable = '', LedgerTable = '' }: Outputs): Promise<void> {
+async function handleOne(world: World, { OutboxTable, LedgerTable }: Outputs): Promise<void> {
   const outbox = createOutbox({ documentClient: world.dynamo, tableName: OutboxTable })
   const event = { source: 'app', type: 'order.placed', key: 'order-1', data: { orderId: 'order-1' } }
   await outbox.transact({ writes: [], events: [event] })

@@ -14,7 +14,10 @@ export function mailKey(orderId: string): string {
 
 export const handledOnce = (sample: Sample): Step => ({
   title: 'both handlers took effect, once, in the order of each group',
-  differs: 'one batch at a time on a FIFO queue; on AWS one for each group: test/integration/pipeline.test.ts',
+  differs: {
+    how: 'it invokes for one batch of a FIFO queue at a time, not for one of each group',
+    tests: ['test/integration/pipeline.test.ts'],
+  },
   run: async (world) => {
     const { shopTable } = sample.outputs()
     const orders = ORDERS.flat()

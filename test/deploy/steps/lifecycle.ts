@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb'
 import { GetFunctionConfigurationCommand } from '@aws-sdk/client-lambda'
 import { VARIABLES } from '../../../src/settings.ts'
-import { bootstrap } from '../cdk.ts'
 import { eventually } from '../eventually.ts'
 import type { Sample } from '../sample.ts'
 import { placeOrder, readAll } from '../shop.ts'
@@ -11,18 +10,20 @@ import type { Step } from '../step.ts'
 import type { World } from '../world.ts'
 import { mailKey } from './handled.ts'
 
-export const bootstrapped: Step = {
-  title: 'cdk bootstrap',
-  run: async ({ folder }) => {
-    await bootstrap({ folder })
+export const bootstrapped = (sample: Sample): Step => ({
+  title: 'cdk bootstrap, as docs/deploy.md says',
+  run: async () => {
+    await sample.bootstrap()
     return undefined
   },
-}
+})
 
 export const deployed = (sample: Sample): Step => ({
-  title: 'cdk deploy of the sample',
-  differs:
-    'it sets neither time to live, point-in-time recovery nor encryption of tables, nor metrics of mappings: test/cdk/',
+  title: 'cdk deploy of the sample, as docs/deploy.md says',
+  differs: {
+    how: 'it sets neither time to live, point-in-time recovery nor encryption of tables, nor metrics of mappings',
+    tests: ['test/cdk/transactional-outbox.test.ts', 'test/cdk/outbox-consumer.test.ts'],
+  },
   run: async () => {
     await sample.deploy()
     return `${(await resourcesOf(sample.stack)).length} resources`
@@ -34,11 +35,11 @@ const AFTER = { orderId: 'order-after-update', customerId: 'customer-7', sku: 't
 
 export const updated = (sample: Sample): Step => ({
   title: 'deployed again with a changed setting: in place, nothing replaced',
-  differs: 'it replaces less than AWS would; what CloudFormation replaces: test/cdk/',
+  differs: { how: 'it may replace less than CloudFormation', tests: ['test/cdk/replacement.test.ts'] },
   run: async (world) => {
     const before = await resourcesOf(sample.stack)
     const tables = await describeTables(world, before)
-    await sample.deploy({ keepRelayedDays: String(CHANGED_DAYS) })
+    await sample.deployChanged(`keepRelayedDays=${CHANGED_DAYS}`)
     const { relayFunction, placeOrderFunction, shopTable } = sample.outputs()
     const command = new GetFunctionConfigurationCommand({ FunctionName: relayFunction })
     const { Environment } = await world.lambda.send(command)
@@ -54,7 +55,7 @@ export const updated = (sample: Sample): Step => ({
 })
 
 export const destroyed = (sample: Sample): Step => ({
-  title: 'cdk destroy',
+  title: 'cdk destroy, as docs/deploy.md says',
   run: async (world) => {
     const before = await resourcesOf(sample.stack)
     await sample.destroy()

@@ -11,8 +11,10 @@ const EVENTS = 3 * ORDERS.flat().length
 
 export const rowsRelayed = (sample: Sample): Step => ({
   title: 'every row is relayed and every ledger entry done',
-  differs:
-    'it takes any answer of the relay for success; partial answers, retries and bisecting: test/testing/stream-source.test.ts',
+  differs: {
+    how: 'it takes any answer of the relay for success, and neither bisects nor bounds retries',
+    tests: ['test/relay/relay.test.ts', 'test/integration/relay.test.ts'],
+  },
   run: async (world) => {
     const { outboxTable, ledgerTable } = sample.outputs()
     const rows = await eventually(`${EVENTS} relayed rows`, async () => {
