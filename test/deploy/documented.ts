@@ -3,27 +3,31 @@ import { delimiter, dirname, join } from 'node:path'
 import { ROOT } from './root.ts'
 import { runCommand } from './run-command.ts'
 
-const FILE = 'docs/deploy.md'
-const CHAPTER = '## The sample'
+/** What the run types, and where a reader is told the same again. */
+const TYPED = { file: 'README.md', chapter: '## Deploy' }
+const AGAIN = { file: 'docs/deploy.md', chapter: '## The sample' }
 
-/** The commands that a reader is told to type, in order: what the run deploys with, word by word. */
-export async function documentedCommands(): Promise<readonly string[]> {
-  const text = await readFile(join(ROOT, FILE), 'utf8')
-  const block = text.split(`${CHAPTER}\n`)[1]?.match(/```sh\n(.*?)```/s)?.[1]
-  if (block === undefined) throw new Error(`${FILE} has no commands under "${CHAPTER}"`)
-  return block
-    .replaceAll(/\\\n\s*/g, '')
-    .trimEnd()
-    .split('\n')
+/**
+ * The one command that begins so, as the README's deploy chapter has it, word by word. Throws if there is none, or another
+ * in `docs/deploy.md`.
+ */
+export async function documentedCommand(start: string): Promise<string> {
+  const command = await commandOf(TYPED, start)
+  if ((await commandOf(AGAIN, start)) === command) return command
+  throw new Error(`${TYPED.file} and ${AGAIN.file} say different things: ${command}`)
 }
 
-/** The one documented command that begins so. */
-export async function documentedCommand(start: string): Promise<string> {
-  const found = (await documentedCommands()).filter((command) => command.startsWith(start))
+async function commandOf({ file, chapter }: typeof TYPED, start: string): Promise<string> {
+  const text = await readFile(join(ROOT, file), 'utf8')
+  const block = text.split(`\n${chapter}\n`)[1]?.match(/```sh\n(.*?)```/s)?.[1] ?? ''
+  const commands = block
+    .replaceAll(/\\\n\s*/g, '')
+    .replaceAll(/ +# .*$/gm, '')
+    .split('\n')
+  const found = commands.filter((command) => command.startsWith(start))
   const [command] = found
-  if (command === undefined || found.length > 1)
-    throw new Error(`${FILE} should have one command "${start} …" under "${CHAPTER}"; it has ${found.length}`)
-  return command
+  if (command !== undefined && found.length === 1) return command
+  throw new Error(`${file} should have one command "${start} …" under "${chapter}"; it has ${found.length}`)
 }
 
 /** Types a command into a shell in the repository. `folder`: for what the CDK keeps for itself. */

@@ -1,15 +1,19 @@
+import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
+import type { Order } from '../../functions/sample/place-order.ts'
 import { documentedCommand, type } from './documented.ts'
 import { ROOT } from './root.ts'
 
-/** The sample, deployed by the commands of `docs/deploy.md`, and what the steps need of its outputs. */
+/** The sample, deployed by the commands of the README, and what the steps need of its outputs. */
 export type Sample = {
   readonly stack: string
   readonly bootstrap: () => Promise<void>
   readonly deploy: () => Promise<void>
   /** Deploys it again with another setting. */
   readonly deployChanged: (context: string) => Promise<void>
+  /** Places the README's order and answers with it: by its own command, or where there is no AWS CLI by the SDK. */
+  readonly placeDocumented: (place: (order: Order) => Promise<unknown>) => Promise<Order>
   readonly destroy: () => Promise<void>
   /** Throws before the first deployment. */
   readonly outputs: () => SampleOutputs
@@ -60,6 +64,13 @@ export function createSample(folder: string): Sample {
     deployChanged: async (context) => {
       await type(`npx cdk deploy -c ${context}`, folder)
     },
+    placeDocumented: async (place) => {
+      const command = await documentedCommand('aws lambda invoke')
+      const order = JSON.parse(/--payload '(.+)' /.exec(command)?.[1] ?? 'null') as Order
+      if (hasAwsCli()) await type(command, folder)
+      else await place(order)
+      return order
+    },
     destroy: () => typeDocumented('npx cdk destroy'),
     outputs: () => {
       if (given === undefined) throw new Error(`${STACK} is not deployed`)
@@ -69,6 +80,10 @@ export function createSample(folder: string): Sample {
       for (const file of LEFT_BEHIND) await rm(file, { force: true })
     },
   }
+}
+
+function hasAwsCli(): boolean {
+  return (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'aws')))
 }
 
 function readOutputs(text: string): SampleOutputs {

@@ -5,7 +5,8 @@ import { contracts } from './steps/contracts.ts'
 import { handledOnce } from './steps/handled.ts'
 import { bootstrapped, deployed, destroyed, updated } from './steps/lifecycle.ts'
 import { parcelsPrepared } from './steps/parcels.ts'
-import { placeOrders } from './steps/place-orders.ts'
+import { permissionsSuffice } from './steps/permissions.ts'
+import { placeDocumented, placeOrders } from './steps/place-orders.ts'
 import { poisonDies, poisonRedriven } from './steps/poison.ts'
 import { rowsRelayed } from './steps/relayed.ts'
 import { streamPathOff, sweeperDelivers } from './steps/sweeper.ts'
@@ -17,6 +18,7 @@ export function stepsOf(sample: Sample): readonly Step[] {
     bootstrapped(sample),
     deployed(sample),
     watched(sample),
+    placeDocumented(sample),
     placeOrders(sample),
     handledOnce(sample),
     parcelsPrepared(sample),
@@ -28,6 +30,7 @@ export function stepsOf(sample: Sample): readonly Step[] {
     ...apps,
     sweeperDelivers(sample),
     updated(sample),
+    permissionsSuffice,
     destroyed(sample),
   ]
 }

@@ -7,18 +7,19 @@
 - an alarm on metric math is kept, on the first of its metrics, where it would fail the whole stack;
 - with TLS it would open port 443 too: only the port it was given.
 
-It listens where BIND_HOST and GATEWAY_PORT say.
+It writes each pair of principal and action to its log, once, and whether it was allowed. It listens where BIND_HOST and GATEWAY_PORT say.
 """
 
 import json
 import re
 
 from ministack import app
-from ministack.core import iam_actions
-from ministack.services import dynamodb, eventbridge
+from ministack.core import iam_actions, iam_evaluator
+from ministack.services import dynamodb, eventbridge, sts
 from ministack.services.cloudformation import provisioners
 
 as_it_was = {
+    "enforce": iam_evaluator.enforce,
     "action": iam_actions.extract_iam_action,
     "resource": iam_actions.extract_resource_arn,
     "checks": iam_actions.dynamodb_transaction_checks,
@@ -28,6 +29,19 @@ as_it_was = {
 }
 
 STATEMENT = re.compile(r'\s*(SELECT|INSERT|UPDATE|DELETE)\b[^"]*"([^"]+)"(?:\s*\.\s*"([^"]+)")?', re.IGNORECASE)
+
+
+seen = set()
+
+
+def enforce(access_key, action, *request, **more):
+    refusal = as_it_was["enforce"](access_key, action, *request, **more)
+    principal = (sts._sessions.get(access_key) or {}).get("Arn", access_key)
+    line = f"IAM {'refused' if refusal else 'allowed'} {action} {principal}"
+    if line not in seen:
+        seen.add(line)
+        print(line, flush=True)
+    return refusal
 
 
 def iam_action(service, *request):
@@ -74,6 +88,7 @@ def alarm(name, props):
     return as_it_was["alarm"](name, {**plain, **stat["Metric"], "Period": stat["Period"], "Statistic": stat["Stat"]})
 
 
+iam_evaluator.enforce = enforce
 iam_actions.extract_iam_action = iam_action
 iam_actions.extract_resource_arn = iam_resource
 iam_actions.dynamodb_transaction_checks = iam_checks

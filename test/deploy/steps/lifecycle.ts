@@ -11,7 +11,7 @@ import type { World } from '../world.ts'
 import { mailKey } from './handled.ts'
 
 export const bootstrapped = (sample: Sample): Step => ({
-  title: 'cdk bootstrap, as docs/deploy.md says',
+  title: 'cdk bootstrap, as README says',
   run: async () => {
     await sample.bootstrap()
     return undefined
@@ -19,7 +19,7 @@ export const bootstrapped = (sample: Sample): Step => ({
 })
 
 export const deployed = (sample: Sample): Step => ({
-  title: 'cdk deploy of the sample, as docs/deploy.md says',
+  title: 'cdk deploy of the sample, as README says',
   differs: {
     how: 'it sets neither time to live, point-in-time recovery nor encryption of tables, nor metrics of mappings',
     tests: ['test/cdk/transactional-outbox.test.ts', 'test/cdk/outbox-consumer.test.ts'],
@@ -55,7 +55,7 @@ export const updated = (sample: Sample): Step => ({
 })
 
 export const destroyed = (sample: Sample): Step => ({
-  title: 'cdk destroy, as docs/deploy.md says',
+  title: 'cdk destroy, as README says',
   run: async (world) => {
     const before = await resourcesOf(sample.stack)
     await sample.destroy()

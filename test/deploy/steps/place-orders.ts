@@ -1,8 +1,25 @@
 import assert from 'node:assert/strict'
+import { eventually } from '../eventually.ts'
 import type { Sample } from '../sample.ts'
-import { placeOrder, put } from '../shop.ts'
+import { placeOrder, put, readAll } from '../shop.ts'
 import type { Step } from '../step.ts'
+import { mailKey } from './handled.ts'
 import { ORDERS, STOCK } from './orders.ts'
+
+/** Before there is any stock, so that it is rejected. */
+export const placeDocumented = (sample: Sample): Step => ({
+  title: 'the order that README places, handled',
+  run: async (world) => {
+    const { placeOrderFunction, shopTable } = sample.outputs()
+    const { orderId } = await sample.placeDocumented((order) => placeOrder(world, placeOrderFunction, order))
+    await eventually('its rejection and its mail', async () => {
+      const items = await readAll(world, shopTable)
+      const rejected = items.some((item) => item['orderId'] === orderId && item['outcome'] === 'rejected')
+      return rejected && items.some(({ pk }) => pk === mailKey(orderId))
+    })
+    return undefined
+  },
+})
 
 export const placeOrders = (sample: Sample): Step => ({
   title: 'orders placed through Lambda Invoke',
