@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import type { Order } from '../../functions/sample/place-order.ts'
 import { documentedCommand, type } from './documented.ts'
 import { ROOT } from './root.ts'
@@ -12,8 +11,8 @@ export type Sample = {
   readonly deploy: () => Promise<void>
   /** Deploys it again with another setting. */
   readonly deployChanged: (context: string) => Promise<void>
-  /** Places the README's order and answers with it: by its own command, or where there is no AWS CLI by the SDK. */
-  readonly placeDocumented: (place: (order: Order) => Promise<unknown>) => Promise<Order>
+  /** Places the README's order: by its own command (`typed`), or without a fitting AWS CLI by `place`. */
+  readonly placeDocumented: (place: (order: Order) => Promise<unknown>) => Promise<Order & { readonly typed: boolean }>
   readonly destroy: () => Promise<void>
   /** Throws before the first deployment. */
   readonly outputs: () => SampleOutputs
@@ -67,9 +66,10 @@ export function createSample(folder: string): Sample {
     placeDocumented: async (place) => {
       const command = await documentedCommand('aws lambda invoke')
       const order = JSON.parse(/--payload '(.+)' /.exec(command)?.[1] ?? 'null') as Order
-      if (hasAwsCli()) await type(command, folder)
+      const typed = await hasAwsCli(folder)
+      if (typed) await type(command, folder)
       else await place(order)
-      return order
+      return { ...order, typed }
     },
     destroy: () => typeDocumented('npx cdk destroy'),
     outputs: () => {
@@ -82,8 +82,11 @@ export function createSample(folder: string): Sample {
   }
 }
 
-function hasAwsCli(): boolean {
-  return (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'aws')))
+/** One that heeds AWS_ENDPOINT_URL and has the README's options: from 2.13. */
+async function hasAwsCli(folder: string): Promise<boolean> {
+  const text = await type('aws --version', folder).catch(() => '')
+  const [major = 0, minor = 0] = /^aws-cli\/(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number) ?? []
+  return major > 2 || (major === 2 && minor >= 13)
 }
 
 function readOutputs(text: string): SampleOutputs {
