@@ -67,8 +67,11 @@ const ABOUT_CONTENT: ReadonlyMap<string, RegExp> = new Map([
  * internal failures, access (to the bus, or for this source or type), a failing redaction, and any code not known today.
  */
 function judge(code: string, message: string): PublishOutcome {
-  if (ABOUT_CONTENT.get(code)?.test(message) !== true) return { status: 'failed', reason: code }
-  return { status: 'refused', reason: message === '' ? code : `${code}: ${message}` }
+  const fault = ABOUT_CONTENT.get(code)?.exec(message)
+  if (!fault) return { status: 'failed', reason: code }
+  // Only the part that names the field: a validation message also quotes the value, and reasons are logged.
+  const [field] = fault
+  return { status: 'refused', reason: field === '' ? code : `${code}: ${field}` }
 }
 
 function messageOf(error: unknown): string {

@@ -139,7 +139,7 @@ describe('the answer of a request', () => {
   ])('a body that EventBridge cannot read is refused: %s', proves('refused-for-content'), async (body) => {
     const { publisher } = given()
     expect(await publisher.publish([message(1, { body }), message(2)])).toEqual([
-      { status: 'refused', reason: 'MalformedDetail: Detail is malformed.' },
+      { status: 'refused', reason: 'MalformedDetail' },
       { status: 'accepted' },
     ])
   })
@@ -190,6 +190,26 @@ describe('the answer of a request', () => {
       expect(outcomes.map(({ status }) => status)).toEqual(['accepted', 'refused', 'accepted'])
     },
   )
+
+  it.each<[Fault, string]>([
+    [
+      {
+        code: 'ValidationException',
+        message:
+          "1 validation error detected: Value 'secret' at 'entries.1.member.source' failed to satisfy constraint",
+      },
+      'ValidationException: entries.1.member.source',
+    ],
+    [
+      { code: 'InvalidArgument', message: "Parameter Source is not valid. Reason: 'secret' is too long." },
+      'InvalidArgument: Parameter Source',
+    ],
+  ])('a reason names the field and never the value that EventBridge quotes: %j', async (fault, reason) => {
+    const { bridge, publisher } = given()
+    if (fault.code === 'InvalidArgument') bridge.refuseEntry = () => fault
+    else bridge.failRequest = (action) => (action === 'PutEvents' ? fault : undefined)
+    expect(await publisher.publish([message(1)])).toEqual([{ status: 'refused', reason }])
+  })
 
   it('an older limit of 256 KB is met too: entries that do not fit together go alone', async () => {
     const { bridge, publisher } = given()
