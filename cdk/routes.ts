@@ -61,10 +61,21 @@ export function known(text: string): string | undefined {
 
 /** Longest usual address that is known only at deployment: a queue's URL with an 80-character name. Bytes. */
 const ADDRESS_BYTES = 140
+/** The longest that parts of an address can be. Bytes. */
+const PART_BYTES: Readonly<Record<string, number>> = {
+  'AWS::AccountId': 12,
+  'AWS::Partition': 16,
+  'AWS::Region': 16,
+  'AWS::URLSuffix': 24,
+}
 
 /** Size of a resolved value of the environment, with an estimate for each part that is known only at deployment. */
 export function estimatedBytes(resolved: unknown): number {
   if (typeof resolved === 'string') return Buffer.byteLength(resolved)
-  const join = (resolved as { readonly 'Fn::Join'?: readonly [string, readonly unknown[]] } | undefined)?.['Fn::Join']
-  return join === undefined ? ADDRESS_BYTES : join[1].reduce((sum: number, part) => sum + estimatedBytes(part), 0)
+  const { Ref: name = '', 'Fn::Join': join } = (resolved ?? {}) as {
+    readonly Ref?: string
+    readonly 'Fn::Join'?: readonly [string, readonly unknown[]]
+  }
+  if (join === undefined) return PART_BYTES[name] ?? ADDRESS_BYTES
+  return join[1].reduce((sum: number, part) => sum + estimatedBytes(part), 0)
 }

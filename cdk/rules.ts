@@ -190,7 +190,7 @@ export const CONSUMER_RULES: readonly Rule<ConsumerFacts>[] = [
     message: ({ visibilitySeconds }) => `visibilityTimeout must be at most 12 hours; got ${visibilitySeconds} seconds.`,
   },
   {
-    broken: ({ maxConcurrency }) => !within(maxConcurrency, 2, 1000),
+    broken: ({ maxConcurrency = 2 }) => !within(maxConcurrency, 2, 1000) || !Number.isInteger(maxConcurrency),
     message: ({ maxConcurrency }) =>
       `maxConcurrency must be 2 to 1000; got ${maxConcurrency}. Lambda has no mapping with 1: for one at a time, put all events into one group.`,
   },

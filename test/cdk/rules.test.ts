@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib'
+import { Arn, Duration, Stack } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
 import { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import { Queue } from 'aws-cdk-lib/aws-sqs'
@@ -109,6 +109,7 @@ describe('what does not work is told, and nothing else with it', () => {
     ['visibility below the timeout', { visibilitySeconds: 149 }, /149 seconds, less than .* timeout of 150/],
     ['visibility over 12 hours', { visibilitySeconds: 43_201 }, /at most 12 hours/],
     ['a concurrency of 1', { maxConcurrency: 1 }, /2 to 1000; got 1/],
+    ['a concurrency of 2.5', { maxConcurrency: 2.5 }, /2 to 1000; got 2.5/],
     ['a batch of 11', { batchSize: 11 }, /1 to 10; got 11/],
     ['a function that serves another consumer', { otherConsumer: 'Stack/Other' }, /already serves Stack\/Other/],
   ])('consumer: %s', (_, facts, message) => {
@@ -197,5 +198,14 @@ describe('the constructs hand the rules what they need', () => {
     expect(withTypes(3_800)).toEqual([
       expect.stringMatching(/need about 41\d\d bytes of environment; Lambda allows 4096/),
     ])
+  })
+
+  it('twelve imported destinations fit, though account and Region are known at deployment only', () => {
+    const stack = stackOf(() => {})
+    const to = Array.from({ length: 12 }, (_, n) => ({
+      name: `team-${n}`,
+      queue: Queue.fromQueueArn(stack, `Q${n}`, Arn.format({ service: 'sqs', resource: `team-${n}.fifo` }, stack)),
+    }))
+    expect(new TransactionalOutbox(stack, 'Outbox', { routes: [{ to }] }).node.validate()).toEqual([])
   })
 })
