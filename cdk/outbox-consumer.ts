@@ -17,7 +17,7 @@ import { given } from './given.ts'
 import { ACTIONS, grantOnQueue, grantOnTable, grantSend } from './grants.ts'
 import { ownMetric } from './metrics.ts'
 import type { ITransactionalOutbox } from './outbox-base.ts'
-import { known } from './routes.ts'
+import { isElsewhere, known } from './routes.ts'
 import { CONSUMER_RULES, checkRules } from './rules.ts'
 import { createTable } from './tables.ts'
 
@@ -167,13 +167,15 @@ const QUEUE_SETTINGS = ['fifo', 'queueName', 'retentionPeriod', 'visibilityTimeo
 
 function check(scope: OutboxConsumer, props: OutboxConsumerProps): void {
   const { handler, queue, deadLetterQueue, retentionPeriod, visibilityTimeout, ledgerRetention } = props
+  const stack = Stack.of(scope)
+  const tables = { outbox: props.outbox?.table, ledgerTable: props.ledgerTable }
   const visibility = visibilityTimeout ?? (queue === undefined ? visibilityFor(handler) : undefined)
   checkRules(
     scope,
     {
       tableGiven: props.ledgerTable !== undefined,
       keyGiven: props.encryptionKey !== undefined,
-      region: known(Stack.of(scope).region),
+      region: known(stack.region),
       fifo: queue?.fifo ?? props.fifo ?? true,
       queueGiven: queue !== undefined,
       queueSettings: QUEUE_SETTINGS.filter((name) => props[name] !== undefined),
@@ -186,6 +188,7 @@ function check(scope: OutboxConsumer, props: OutboxConsumerProps): void {
       maxConcurrency: props.maxConcurrency,
       batchSize: props.batchSize ?? 10,
       otherConsumer: registerConsumer(scope, handler),
+      elsewhere: Object.entries(tables).flatMap(([name, table]) => (table && isElsewhere(table, stack) ? name : [])),
     },
     CONSUMER_RULES,
   )

@@ -1,4 +1,4 @@
-import { Token } from 'aws-cdk-lib'
+import { type IResource, type Stack, Token } from 'aws-cdk-lib'
 import type { IEventBus } from 'aws-cdk-lib/aws-events'
 import type { IQueue } from 'aws-cdk-lib/aws-sqs'
 import type { RouteSetting, Target } from '../src/settings.ts'
@@ -57,6 +57,14 @@ export function routesFacts(routes: readonly OutboxRoute[]): RoutesFacts['routes
 /** Undefined for what is known only at deployment. */
 export function known(text: string): string | undefined {
   return Token.isUnresolved(text) ? undefined : text
+}
+
+/** Whether a resource is known to be in another account or Region than a stack. */
+export function isElsewhere({ env }: IResource, stack: Stack): boolean {
+  return [
+    [known(env.account), known(stack.account)],
+    [known(env.region), known(stack.region)],
+  ].some(([its, here]) => its !== undefined && here !== undefined && its !== here)
 }
 
 /** Longest usual address that is known only at deployment: a queue's URL with an 80-character name. Bytes. */

@@ -149,6 +149,8 @@ export type ConsumerFacts = {
   readonly batchSize: number
   /** Path of another consumer that this function already serves. */
   readonly otherConsumer: string | undefined
+  /** Given tables that are known to be in another account or Region: `outbox`, `ledgerTable`. */
+  readonly elsewhere: readonly string[]
 }
 
 export const CONSUMER_RULES: readonly Rule<ConsumerFacts>[] = [
@@ -202,6 +204,11 @@ export const CONSUMER_RULES: readonly Rule<ConsumerFacts>[] = [
     broken: ({ otherConsumer }) => otherConsumer !== undefined,
     message: ({ otherConsumer }) =>
       `The function already serves ${otherConsumer}, and its environment names one queue. Give each consumer a function of its own.`,
+  },
+  {
+    broken: ({ elsewhere }) => elsewhere.length > 0,
+    message: ({ elsewhere }) =>
+      `${elsewhere.join(' and ')} must be in the account and Region of the consumer: no transaction spans two.`,
   },
 ]
 

@@ -63,7 +63,7 @@ export type AddConsumerProps = Omit<OutboxConsumerProps, 'outbox'> & {
   readonly emitsEvents?: boolean
 }
 
-/** Relay and sweeper read nothing older than this after it: their time must stay under it. */
+/** The most that `createRelay` uses: two minutes after they were written, rows are the sweeper's too. */
 const RELAY_TIMEOUT = Duration.minutes(2)
 /** Under its schedule's minute, so that two seldom run at once; that would be safe, but of no use. */
 const SWEEPER_TIMEOUT = Duration.seconds(55)
@@ -126,13 +126,14 @@ export class TransactionalOutbox extends OutboxBase {
    * Creates a consumer beside the outbox and a route to it, named `id`: never change it. Key, removal policy and the alarms'
    * topic are the outbox's unless given.
    */
-  addConsumer(id: string, { source, type, emitsEvents, ...props }: AddConsumerProps): OutboxConsumer {
+  addConsumer(id: string, { source, type, emitsEvents, handler, ...props }: AddConsumerProps): OutboxConsumer {
     const { encryptionKey, removalPolicy, alarms } = this.props
     const topic = alarms === false ? undefined : alarms?.topic
     const consumer = new OutboxConsumer(this, id, {
+      handler,
       ...given({ encryptionKey, removalPolicy }),
       alarms: alarms === false ? false : given({ topic }),
-      ...props,
+      ...given(props),
       ...(emitsEvents ? { outbox: this } : {}),
     })
     this.addRoute({ ...given({ source, type }), to: { name: id, queue: consumer.queue } })

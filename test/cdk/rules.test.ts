@@ -52,6 +52,7 @@ const CONSUMER: ConsumerFacts = {
   maxConcurrency: undefined,
   batchSize: 10,
   otherConsumer: undefined,
+  elsewhere: [],
 }
 
 describe('what works', () => {
@@ -112,6 +113,7 @@ describe('what does not work is told, and nothing else with it', () => {
     ['a concurrency of 2.5', { maxConcurrency: 2.5 }, /2 to 1000; got 2.5/],
     ['a batch of 11', { batchSize: 11 }, /1 to 10; got 11/],
     ['a function that serves another consumer', { otherConsumer: 'Stack/Other' }, /already serves Stack\/Other/],
+    ['an outbox in another account', { elsewhere: ['outbox'] }, /^outbox must be in the account and Region/],
   ])('consumer: %s', (_, facts, message) => {
     expect(brokenRules({ ...CONSUMER, ...facts }, CONSUMER_RULES)).toEqual([expect.stringMatching(message)])
   })
@@ -207,5 +209,18 @@ describe('the constructs hand the rules what they need', () => {
       queue: Queue.fromQueueArn(stack, `Q${n}`, Arn.format({ service: 'sqs', resource: `team-${n}.fifo` }, stack)),
     }))
     expect(new TransactionalOutbox(stack, 'Outbox', { routes: [{ to }] }).node.validate()).toEqual([])
+  })
+
+  it('an outbox or a ledger that is known to be in another account or Region is refused', () => {
+    const tableIn = (place: string) => `arn:aws:dynamodb:${place}:table/t`
+    const withOutbox = (place: string) => () => {
+      const stack = new Stack(createApp(), 'Stack', { env: { account: '111111111111', region: 'eu-west-1' } })
+      const table = TableV2.fromTableAttributes(stack, 'Table', { tableArn: tableIn(place) })
+      const outbox = TransactionalOutbox.fromOutboxAttributes(stack, 'Outbox', { table })
+      new OutboxConsumer(stack, 'Stock', { handler: someFunction(stack), outbox, ledgerTable: table })
+    }
+    expect(withOutbox('eu-west-1:111111111111')).not.toThrow()
+    for (const place of ['eu-west-1:222222222222', 'us-east-1:111111111111'])
+      expect(withOutbox(place)).toThrow(/outbox and ledgerTable must be in the account and Region of the consumer/)
   })
 })

@@ -137,7 +137,9 @@ describe('what can be set', () => {
   it('one removal policy goes for table, queues, ledger and logs, and lifts the protection', () => {
     const thrownAway = synthesise((stack) => {
       const outbox = new TransactionalOutbox(stack, 'Outbox', { removalPolicy: RemovalPolicy.DESTROY })
-      outbox.addConsumer('Orders', { handler: someFunction(stack) })
+      // An app without `exactOptionalPropertyTypes` may say undefined: that is not to overrule the outbox.
+      const nothing = { removalPolicy: undefined } as object
+      outbox.addConsumer('Orders', { handler: someFunction(stack), ...nothing })
     })
     const all = ['AWS::DynamoDB::GlobalTable', 'AWS::SQS::Queue', 'AWS::Logs::LogGroup'].flatMap((type) =>
       Object.entries(resourcesOf(thrownAway, type)).flatMap(([id, resource]) =>
