@@ -34,13 +34,17 @@ async function main(): Promise<boolean> {
     return true
   } catch (error) {
     process.stdout.write(`${inspect(error)}\n`)
-    if (target?.log !== undefined)
-      process.stdout.write(`its log ends:\n${(await readFile(target.log, 'utf8')).slice(-SHOWN_LOG)}\n`)
+    if (target?.log !== undefined) showLog(await readFile(target.log, 'utf8'))
     return false
   } finally {
     await target?.stop()
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+function showLog(text: string): void {
+  const refused = text.match(/^IAM refused .*$/gm) ?? []
+  process.stdout.write(`${refused.join('\n')}\nits log ends:\n${text.slice(-SHOWN_LOG)}\n`)
 }
 
 async function work(target: Target, folder: string): Promise<void> {

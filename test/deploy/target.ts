@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { installEmulator, PYTHON } from './emulator/install.ts'
-import { EMULATOR_ACCOUNT, EMULATOR_REGION, startEmulator } from './emulator/start.ts'
+import { EMULATOR_DEFAULTS, startEmulator } from './emulator/start.ts'
 
 /** What is deployed to. */
 export type Target = {
@@ -23,14 +23,6 @@ export type TargetChoice = {
   readonly install: boolean
   /** Of the run, for whatever the target writes. */
   readonly folder: string
-}
-
-const LOCAL = {
-  AWS_ACCESS_KEY_ID: 'test',
-  AWS_SECRET_ACCESS_KEY: 'test',
-  AWS_REGION: EMULATOR_REGION,
-  AWS_DEFAULT_REGION: EMULATOR_REGION,
-  AWS_EC2_METADATA_DISABLED: 'true',
 }
 
 /** Opens what the arguments and the environment name, and lets this process's SDK find it. */
@@ -55,19 +47,11 @@ async function choose({ target, install, folder }: TargetChoice): Promise<Target
 }
 
 function withDefaults(env: NodeJS.ProcessEnv): Record<string, string> {
-  return Object.fromEntries(Object.entries(LOCAL).map(([name, value]) => [name, env[name] ?? value]))
+  return Object.fromEntries(Object.entries(EMULATOR_DEFAULTS).map(([name, value]) => [name, env[name] ?? value]))
 }
 
 async function startOwn(folder: string): Promise<Target> {
-  const { endpoint, certificate, log, stop } = await startEmulator(folder)
+  const { endpoint, certificate, ...emulator } = await startEmulator(folder)
   setDefaultCACertificates([...getCACertificates('default'), await readFile(certificate, 'utf8')])
-  const env = {
-    ...LOCAL,
-    AWS_ENDPOINT_URL: endpoint,
-    AWS_CA_BUNDLE: certificate,
-    NODE_EXTRA_CA_CERTS: certificate,
-    CDK_DEFAULT_ACCOUNT: EMULATOR_ACCOUNT,
-    CDK_DEFAULT_REGION: EMULATOR_REGION,
-  }
-  return { name: `MiniStack at ${endpoint}`, isEmulator: true, env, log, stop }
+  return { name: `MiniStack at ${endpoint}`, isEmulator: true, ...emulator }
 }

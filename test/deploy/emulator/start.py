@@ -4,7 +4,6 @@
 - nor does it know `BatchExecuteStatement`: each statement needs its own action, as `dynamodb:PartiQLUpdate`;
 - what `DescribeEventBus` names is a bus, not a rule, and its ARN is a name as well;
 - a PartiQL condition `pk = ? AND sk = ? AND (a IS MISSING OR a = ?)` names its item all the same: DynamoDB takes it;
-- an alarm on metric math is kept, on the first of its metrics, where it would fail the whole stack;
 - with TLS it would open port 443 too: only the port it was given.
 
 It writes each pair of principal and action to its log, once, and whether it was allowed. It listens where BIND_HOST and GATEWAY_PORT say.
@@ -16,7 +15,6 @@ import re
 from ministack import app
 from ministack.core import iam_actions, iam_evaluator
 from ministack.services import dynamodb, eventbridge, sts
-from ministack.services.cloudformation import provisioners
 
 as_it_was = {
     "enforce": iam_evaluator.enforce,
@@ -25,7 +23,6 @@ as_it_was = {
     "checks": iam_actions.dynamodb_transaction_checks,
     "bus": eventbridge._describe_event_bus,
     "conditions": dynamodb._pq_conditions,
-    "alarm": provisioners._cw_metric_alarm_record,
 }
 
 STATEMENT = re.compile(r'\s*(SELECT|INSERT|UPDATE|DELETE)\b[^"]*"([^"]+)"(?:\s*\.\s*"([^"]+)")?', re.IGNORECASE)
@@ -80,21 +77,12 @@ def conditions(where):
     return as_it_was["conditions"](where)
 
 
-def alarm(name, props):
-    if not props.get("Metrics"):
-        return as_it_was["alarm"](name, props)
-    plain = {key: value for key, value in props.items() if key != "Metrics"}
-    stat = next(metric["MetricStat"] for metric in props["Metrics"] if metric.get("MetricStat"))
-    return as_it_was["alarm"](name, {**plain, **stat["Metric"], "Period": stat["Period"], "Statistic": stat["Stat"]})
-
-
 iam_evaluator.enforce = enforce
 iam_actions.extract_iam_action = iam_action
 iam_actions.extract_resource_arn = iam_resource
 iam_actions.dynamodb_transaction_checks = iam_checks
 eventbridge._describe_event_bus = describe_event_bus
 dynamodb._pq_conditions = conditions
-provisioners._cw_metric_alarm_record = alarm
 app._port_is_bindable = lambda host, port: False
 
 if __name__ == "__main__":

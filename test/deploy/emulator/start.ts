@@ -6,14 +6,25 @@ import { freePort } from '../../support/free-port.ts'
 import { eventually } from '../eventually.ts'
 import { PYTHON } from './install.ts'
 
-export const EMULATOR_REGION = 'eu-central-1'
-export const EMULATOR_ACCOUNT = '000000000000'
+const REGION = 'eu-central-1'
+const ACCOUNT = '000000000000'
+
+/** For any emulator: what the AWS SDK asks for, and nothing that is worth anything. */
+export const EMULATOR_DEFAULTS = {
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+  AWS_REGION: REGION,
+  AWS_DEFAULT_REGION: REGION,
+  AWS_EC2_METADATA_DISABLED: 'true',
+} as const
 
 export type Emulator = {
   readonly endpoint: string
   /** Path of the certificate to trust. */
   readonly certificate: string
   readonly log: string
+  /** What others need in their environment to use it. */
+  readonly env: Readonly<Record<string, string>>
   readonly stop: () => Promise<void>
 }
 
@@ -41,17 +52,23 @@ export async function startEmulator(folder: string): Promise<Emulator> {
     process.removeListener('exit', killAll)
     await end(child)
   }
-  try {
-    await eventually('MiniStack to start', () => isReady(child, log), { seconds: 60 })
-  } catch (error) {
+  if (!(await isReady(child, log))) {
     await stop()
-    throw new Error(`MiniStack did not start:\n${await readFile(log, 'utf8')}`, { cause: error })
+    throw new Error(`MiniStack did not start:\n${await readFile(log, 'utf8')}`)
   }
+  const endpoint = `https://127.0.0.1:${port}`
+  const certificate = join(home, 'ministack-tls/server.crt')
+  return { endpoint, certificate, log, env: clientEnvironment(endpoint, certificate), stop }
+}
+
+function clientEnvironment(endpoint: string, certificate: string): Record<string, string> {
   return {
-    endpoint: `https://127.0.0.1:${port}`,
-    certificate: join(home, 'ministack-tls/server.crt'),
-    log,
-    stop,
+    ...EMULATOR_DEFAULTS,
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_CA_BUNDLE: certificate,
+    NODE_EXTRA_CA_CERTS: certificate,
+    CDK_DEFAULT_ACCOUNT: ACCOUNT,
+    CDK_DEFAULT_REGION: REGION,
   }
 }
 
@@ -64,8 +81,8 @@ function environment(home: string, port: number): NodeJS.ProcessEnv {
     BIND_HOST: '127.0.0.1',
     MINISTACK_HOST: '127.0.0.1',
     GATEWAY_PORT: String(port),
-    MINISTACK_REGION: EMULATOR_REGION,
-    MINISTACK_ACCOUNT_ID: EMULATOR_ACCOUNT,
+    MINISTACK_REGION: REGION,
+    MINISTACK_ACCOUNT_ID: ACCOUNT,
     LAMBDA_EXECUTOR: 'local',
     AUTH: 'true',
     USE_SSL: '1',
@@ -74,9 +91,13 @@ function environment(home: string, port: number): NodeJS.ProcessEnv {
   }
 }
 
+/** False if it has ended instead. Throws after a minute. */
 async function isReady(child: ChildProcess, log: string): Promise<boolean> {
-  if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`)
-  return (await readFile(log, 'utf8')).includes('Running on https://127.0.0.1:')
+  const state = await eventually('MiniStack to listen', async () => {
+    if (child.exitCode !== null) return 'ended'
+    return (await readFile(log, 'utf8')).includes('Running on https://127.0.0.1:') && 'listens'
+  })
+  return state === 'listens'
 }
 
 async function end(child: ChildProcess): Promise<void> {

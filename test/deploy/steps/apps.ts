@@ -56,12 +56,15 @@ function stepsOf(app: App): Step[] {
     run: async (world) => {
       const { run, folder } = made()
       const file = join(folder, 'outputs.json')
-      await run('npx', 'cdk', 'deploy', '--require-approval', 'never', '--outputs-file', file)
-      const outputs = JSON.parse(await readFile(file, 'utf8')) as Record<string, Outputs | undefined>
-      const stack = outputs[app.stack]
-      if (stack === undefined) throw new Error(`${app.stack} has no outputs`)
-      await handleOne(world, stack)
-      await run('npx', 'cdk', 'destroy', '--force', '--app', 'cdk.out')
+      try {
+        await run('npx', 'cdk', 'deploy', '--require-approval', 'never', '--outputs-file', file)
+        const outputs = JSON.parse(await readFile(file, 'utf8')) as Record<string, Outputs | undefined>
+        const stack = outputs[app.stack]
+        if (stack === undefined) throw new Error(`${app.stack} has no outputs`)
+        await handleOne(world, stack)
+      } finally {
+        await run('npx', 'cdk', 'destroy', '--force', '--app', 'cdk.out')
+      }
       return undefined
     },
   }

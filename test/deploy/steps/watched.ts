@@ -8,7 +8,7 @@ import type { World } from '../world.ts'
 export const watched = (sample: Sample): Step => ({
   title: 'every alarm and the dashboard are there',
   differs: {
-    how: 'it makes no metrics of log lines, so no alarm changes its state, and keeps no metric math',
+    how: 'it makes no metrics of log lines, so no alarm changes its state',
     tests: ['test/cdk/alarms.test.ts', 'test/functions/runtime/instruments.test.ts'],
   },
   run: async (world) => {
