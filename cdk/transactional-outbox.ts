@@ -10,6 +10,7 @@ import { relayEnvironment, VARIABLES } from '../src/settings.ts'
 import { OUTBOX_TABLE } from '../src/tables.ts'
 import { createAlarms } from './alarms.ts'
 import { createBundledFunction } from './bundled-function.ts'
+import type { ConsumerAlarmOptions } from './consumer-alarms.ts'
 import { given } from './given.ts'
 import { ACTIONS, grantOnEventBus, grantOnTable, grantSend } from './grants.ts'
 import { type OutboxAlarmOptions, outboxAlarms } from './outbox-alarms.ts'
@@ -127,18 +128,25 @@ export class TransactionalOutbox extends OutboxBase {
    * topic are the outbox's unless given.
    */
   addConsumer(id: string, { source, type, emitsEvents, handler, ...props }: AddConsumerProps): OutboxConsumer {
-    const { encryptionKey, removalPolicy, alarms } = this.props
-    const topic = alarms === false ? undefined : alarms?.topic
+    const { encryptionKey, removalPolicy } = this.props
     const consumer = new OutboxConsumer(this, id, {
       handler,
       ...given({ encryptionKey, removalPolicy }),
-      alarms: alarms === false ? false : given({ topic }),
       ...given(props),
+      alarms: this.consumerAlarms(props.alarms),
       ...(emitsEvents ? { outbox: this } : {}),
     })
     this.addRoute({ ...given({ source, type }), to: { name: id, queue: consumer.queue } })
     this.dashboard?.addConsumer(consumer)
     return consumer
+  }
+
+  /** Those given, and the outbox's topic if none is named; none at all if the outbox has none and none are given. */
+  private consumerAlarms(own: OutboxConsumerProps['alarms']): ConsumerAlarmOptions | false {
+    const { alarms = {} } = this.props
+    if (own === false || (own === undefined && alarms === false)) return false
+    const topic = own?.topic ?? (alarms === false ? undefined : alarms.topic)
+    return { ...own, ...given({ topic }) }
   }
 
   private createFunction(id: 'Relay' | 'Sweeper', timeout: Duration): LambdaFunction {

@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib'
 import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { Topic } from 'aws-cdk-lib/aws-sns'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { TransactionalOutbox } from '../../cdk/index.ts'
+import { type OutboxConsumerProps, TransactionalOutbox } from '../../cdk/index.ts'
 import { METRICS, METRICS_NAMESPACE } from '../../src/telemetry.ts'
 import { proves } from '../cases.ts'
 import { type Resource, resourcesOf, someFunction, synthesise, textOf } from '../support/cdk.ts'
@@ -78,6 +78,21 @@ describe('alarms', () => {
 
   it('tell the topic, a consumer’s those of its outbox', () => {
     for (const { Properties } of Object.values(alarms)) expect(textOf(Properties['AlarmActions'])).toBe('Pager')
+  })
+
+  it('of a consumer with a limit of its own still tell the outbox’s topic, and those of another topic tell that', () => {
+    const other = synthesise((stack) => {
+      const outbox = new TransactionalOutbox(stack, 'Outbox', { alarms: { topic: new Topic(stack, 'Pager') } })
+      const consumer = (id: string, alarms: OutboxConsumerProps['alarms'] & {}) =>
+        outbox.addConsumer(id, { handler: someFunction(stack, `${id}Handler`), alarms })
+      consumer('Slow', { oldestMessage: Duration.hours(1) })
+      consumer('Team', { topic: new Topic(stack, 'TeamPager') })
+      consumer('Silent', false)
+    })
+    const told = Object.entries(resourcesOf(other, 'AWS::CloudWatch::Alarm')).map(
+      ([id, { Properties }]) => `${id.replace(/Alarms.*/, '')} ${textOf(Properties['AlarmActions'])}`,
+    )
+    expect([...new Set(told)].sort()).toEqual(['Outbox Pager', 'OutboxSlow Pager', 'OutboxTeam TeamPager'])
   })
 
   it('tell nobody by default, and take other limits', () => {
