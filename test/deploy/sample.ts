@@ -45,7 +45,8 @@ const NAMES = {
 
 const STACK = 'OutboxSample'
 const OUTPUTS = join(ROOT, 'outputs.json')
-const LEFT_BEHIND = [OUTPUTS, join(ROOT, 'answer.json')]
+const ORDER = join(ROOT, 'order.json')
+const LEFT_BEHIND = [OUTPUTS, ORDER, join(ROOT, 'answer.json')]
 
 /** `folder`: of the run. */
 export function createSample(folder: string): Sample {
@@ -64,10 +65,11 @@ export function createSample(folder: string): Sample {
       await type(`npx cdk deploy -c ${context}`, folder)
     },
     placeDocumented: async (place) => {
-      const command = await documentedCommand('aws lambda invoke')
-      const order = JSON.parse(/--payload '(.+)' /.exec(command)?.[1] ?? 'null') as Order
+      await typeDocumented("echo '")
+      const order = JSON.parse(await readFile(ORDER, 'utf8')) as Order
+      const invoke = await documentedCommand('aws lambda invoke')
       const typed = await hasAwsCli(folder)
-      if (typed) await type(command, folder)
+      if (typed) await type(invoke, folder)
       else await place(order)
       return { ...order, typed }
     },
@@ -82,11 +84,13 @@ export function createSample(folder: string): Sample {
   }
 }
 
-/** One that heeds AWS_ENDPOINT_URL and has the README's options: from 2.13. */
+/** The first that heed AWS_ENDPOINT_URL. */
+const FIRST_FITTING: Readonly<Record<string, number>> = { 1: 29, 2: 13 }
+
 async function hasAwsCli(folder: string): Promise<boolean> {
   const text = await type('aws --version', folder).catch(() => '')
-  const [major = 0, minor = 0] = /^aws-cli\/(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number) ?? []
-  return major > 2 || (major === 2 && minor >= 13)
+  const [, major = '', minor = ''] = /^aws-cli\/(\d+)\.(\d+)/m.exec(text) ?? []
+  return Number(minor) >= (FIRST_FITTING[major] ?? Number.POSITIVE_INFINITY)
 }
 
 function readOutputs(text: string): SampleOutputs {

@@ -17,7 +17,7 @@ export const placeDocumented = (sample: Sample): Step => ({
       const rejected = items.some((item) => item['orderId'] === orderId && item['outcome'] === 'rejected')
       return rejected && items.some(({ pk }) => pk === mailKey(orderId))
     })
-    return typed ? 'by its own command' : 'its payload, by the SDK: no AWS CLI from 2.13 here'
+    return typed ? 'by its own command' : 'by the SDK: no AWS CLI from 1.29 or 2.13 here'
   },
 })
 
