@@ -41,6 +41,8 @@ export type OutboxFacts = {
   /** Undefined if it is known only at deployment. */
   readonly region: string | undefined
   readonly takeOverRegions: readonly string[]
+  /** The given table is known to be in another account or Region. */
+  readonly elsewhere: boolean
 }
 
 export const OUTBOX_RULES: readonly Rule<OutboxFacts>[] = [
@@ -62,6 +64,11 @@ export const OUTBOX_RULES: readonly Rule<OutboxFacts>[] = [
   {
     broken: ({ region, takeOverRegions }) => region !== undefined && takeOverRegions.includes(region),
     message: () => 'takeOverRegions names the Region of this outbox itself. Name only Regions that are lost.',
+  },
+  {
+    broken: ({ elsewhere }) => elsewhere,
+    message: () =>
+      'The given table is in another account or Region. Put the outbox where its table is; there, of a global table, give the replica.',
   },
 ]
 

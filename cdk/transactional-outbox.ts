@@ -17,7 +17,15 @@ import { type OutboxAlarmOptions, outboxAlarms } from './outbox-alarms.ts'
 import { ImportedOutbox, OutboxBase } from './outbox-base.ts'
 import { OutboxConsumer, type OutboxConsumerProps } from './outbox-consumer.ts'
 import { OutboxDashboard } from './outbox-dashboard.ts'
-import { destinationsOf, estimatedBytes, known, type OutboxRoute, routeSetting, routesFacts } from './routes.ts'
+import {
+  destinationsOf,
+  estimatedBytes,
+  isElsewhere,
+  known,
+  type OutboxRoute,
+  routeSetting,
+  routesFacts,
+} from './routes.ts'
 import { brokenRules, checkRules, OUTBOX_RULES, ROUTES_RULES } from './rules.ts'
 import { createStreamMapping } from './stream-mapping.ts'
 import { createSweepSchedule } from './sweep-schedule.ts'
@@ -207,6 +215,7 @@ function check(scope: TransactionalOutbox, props: TransactionalOutboxProps): voi
       keepRelayedSeconds: keepRelayed?.toSeconds(),
       region: known(Stack.of(scope).region),
       takeOverRegions,
+      elsewhere: table !== undefined && isElsewhere(table, Stack.of(scope)),
     },
     OUTBOX_RULES,
   )

@@ -1,6 +1,6 @@
 import { Arn, Duration, Stack } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
-import { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
+import { AttributeType, type ITable, TableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import { Queue } from 'aws-cdk-lib/aws-sqs'
 import { describe, expect, it } from 'vitest'
 import { OutboxConsumer, type OutboxConsumerProps, TransactionalOutbox } from '../../cdk/index.ts'
@@ -24,6 +24,7 @@ const OUTBOX: OutboxFacts = {
   keepRelayedSeconds: undefined,
   region: 'eu-central-1',
   takeOverRegions: [],
+  elsewhere: false,
 }
 
 const QUEUE = { name: 'orders', address: 'Stack/Queue', region: undefined }
@@ -78,6 +79,7 @@ describe('what does not work is told, and nothing else with it', () => {
     ['rows kept for a minute', { keepRelayedSeconds: 60 }, /1 to 365 days; got 60 seconds/],
     ['rows kept for two years', { keepRelayedSeconds: 2 * 31_536_000 }, /1 to 365 days/],
     ['taking over the own Region', { takeOverRegions: ['eu-central-1'] }, /only Regions that are lost/],
+    ['a table in another Region', { elsewhere: true }, /give the replica/],
   ])('outbox: %s', (_, facts, message) => {
     expect(brokenRules({ ...OUTBOX, ...facts }, OUTBOX_RULES)).toEqual([expect.stringMatching(message)])
   })
@@ -222,5 +224,18 @@ describe('the constructs hand the rules what they need', () => {
     expect(withOutbox('eu-west-1:111111111111')).not.toThrow()
     for (const place of ['eu-west-1:222222222222', 'us-east-1:111111111111'])
       expect(withOutbox(place)).toThrow(/outbox and ledgerTable must be in the account and Region of the consumer/)
+  })
+
+  it('of a global table, an outbox takes the replica of its own Region only', () => {
+    const account = '111111111111'
+    const primary = new Stack(createApp(), 'Primary', { env: { account, region: 'eu-west-1' } })
+    const table = new TableV2(primary, 'Table', {
+      partitionKey: { name: 'pk', type: AttributeType.STRING },
+      replicas: [{ region: 'us-east-1' }],
+    })
+    const elsewhere = new Stack(primary, 'Elsewhere', { env: { account, region: 'us-east-1' } })
+    expect(() => new TransactionalOutbox(elsewhere, 'Far', { table: table as ITable })).toThrow(/give the replica/)
+    const replica = table.replica('us-east-1') as ITable
+    expect(() => new TransactionalOutbox(elsewhere, 'Near', { table: replica })).not.toThrow()
   })
 })
