@@ -5,20 +5,21 @@ import type { OutgoingMessage, PublishOutcome } from './publisher.ts'
 
 /**
  * The entry of a message, its body verbatim as `Detail`. Undefined if the message has no source or type, without which
- * EventBridge takes nothing: a foreign row has no source and may have no type, but its body, if a CloudEvent, has both.
+ * EventBridge takes nothing (of a request of such entries alone it refuses the whole): a foreign row has no source and may
+ * have no type or an empty one, but its body, if a CloudEvent, has both.
  *
  * No `Time`: EventBridge sets that of the request, and the event's own is in the body; an optional field cannot become
  * the reason of a refusal.
  */
 export function eventEntry(busName: string, message: OutgoingMessage): PutEventsRequestEntry | undefined {
   const { source, type, body: Detail } = message
-  if (source !== undefined && type !== undefined) {
+  if (source && type) {
     return { EventBusName: busName, Source: source, DetailType: type, Detail }
   }
   const decoded = decodeBody(Detail)
   if (!decoded.ok) return undefined
   const { event } = decoded
-  return { EventBusName: busName, Source: source ?? event.source, DetailType: type ?? event.type, Detail }
+  return { EventBusName: busName, Source: source || event.source, DetailType: type || event.type, Detail }
 }
 
 /**
