@@ -52,11 +52,22 @@ export function createStreamMapping(scope: Construct, id: string, props: StreamM
 
 /** For those who check their app with cdk-nag: AWS documents `ListStreams` for all streams of a table only. */
 function acknowledgeStreams(scope: Construct, table: ITable): void {
-  const arn: { readonly 'Fn::GetAtt'?: readonly string[] } = Stack.of(scope).resolve(table.tableArn)
   Validations.of(scope).acknowledge({
-    id: `AwsSolutions-IAM5[Resource::<${arn['Fn::GetAtt']?.join('.')}>/stream/*]`,
+    id: `AwsSolutions-IAM5[Resource::${flat(Stack.of(scope).resolve(table.tableArn))}/stream/*]`,
     reason: 'Lambda asks for dynamodb:ListStreams, which AWS documents for all streams of one table and no narrower.',
   })
+}
+
+/** A resolved ARN as cdk-nag writes it: `<Table.Arn>`, `arn:<AWS::Partition>:…`. */
+function flat(value: unknown): string {
+  if (typeof value === 'string') return value
+  const intrinsic = (value ?? {}) as {
+    readonly Ref?: string
+    readonly 'Fn::GetAtt'?: readonly string[]
+    readonly 'Fn::Join'?: readonly [string, readonly unknown[]]
+  }
+  const { Ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = intrinsic
+  return join === undefined ? `<${Ref ?? attribute?.join('.')}>` : join[1].map(flat).join(join[0])
 }
 
 /** New pending rows of these Regions. All else, the marks of relayed rows above all, costs no invocation. */

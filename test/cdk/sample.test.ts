@@ -1,8 +1,10 @@
-import { type App, Stack, Validations } from 'aws-cdk-lib'
+import { type App, Arn, Stack, Validations } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
+import { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import { Queue } from 'aws-cdk-lib/aws-sqs'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { TransactionalOutbox } from '../../cdk/index.ts'
 import { SampleStack } from '../../cdk/sample-stack.ts'
 import { createApp, permissionsOf, resourceOf, resourcesOf, textOf } from '../support/cdk.ts'
 
@@ -32,6 +34,19 @@ describe('the sample under the AwsSolutions checks of cdk-nag', () => {
         ],
       ],
     ])
+  })
+
+  it('so is an outbox on an imported table', () => {
+    for (const env of [{ account: '111111111111', region: 'eu-west-1' }, {}]) {
+      const other = createApp()
+      const stack = new Stack(other, 'Stack', { env })
+      const tableArn = Arn.format({ service: 'dynamodb', resource: 'table', resourceName: 'outbox' }, stack)
+      const tableStreamArn = `${tableArn}/stream/2026-01-01T00:00:00.000`
+      const table = TableV2.fromTableAttributes(stack, 'Table', { tableArn, tableStreamArn })
+      const queue = Queue.fromQueueArn(stack, 'Queue', Arn.format({ service: 'sqs', resource: 'q.fifo' }, stack))
+      new TransactionalOutbox(stack, 'Outbox', { table, routes: [{ to: { name: 'q', queue } }] })
+      expect(new AwsSolutionsChecks(other).validateScope(other).violations).toEqual([])
+    }
   })
 
   it('is checked indeed: a queue without TLS and dead letters is found', () => {
