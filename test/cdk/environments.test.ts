@@ -198,6 +198,31 @@ describe('in several stacks', () => {
     expect(textOf(Variables['OUTBOX_ROUTES'])).toContain('/222222222222/stock.fifo"')
   })
 
+  it('a queue elsewhere with a key of the customer’s is imported with it: both accounts then allow its use', () => {
+    const consumerStack = new Stack(createApp(), 'ConsumerStack', { env: B })
+    const encryptionKey = new Key(consumerStack, 'Key')
+    const consumer = new OutboxConsumer(consumerStack, 'Stock', { handler: someFunction(consumerStack), encryptionKey })
+    consumer.grantSend(new ArnPrincipal('arn:aws:iam::111111111111:role/relay'))
+    const { KeyPolicy } = resourceOf(Template.fromStack(consumerStack), 'AWS::KMS::Key', 'Key').Properties
+    expect((KeyPolicy as { Statement: unknown }).Statement).toContainEqual({
+      Action: 'kms:GenerateDataKey',
+      Effect: 'Allow',
+      Principal: { AWS: 'arn:aws:iam::111111111111:role/relay' },
+      Resource: '*',
+    })
+
+    const outboxStack = new Stack(createApp(), 'OutboxStack', { env: A })
+    const queue = Queue.fromQueueAttributes(outboxStack, 'Stock', {
+      queueArn: 'arn:aws:sqs:eu-central-1:222222222222:stock.fifo',
+      keyArn: 'arn:aws:kms:eu-central-1:222222222222:key/k',
+    })
+    new TransactionalOutbox(outboxStack, 'Outbox', { routes: [{ to: { name: 'stock', queue } }] })
+    for (const name of ['OutboxRelay', 'OutboxSweeper'])
+      expect(permissionsOf(Template.fromStack(outboxStack), `${name}RoleDefaultPolicy`)).toContain(
+        'Allow kms:GenerateDataKey on arn:aws:kms:eu-central-1:222222222222:key/k',
+      )
+  })
+
   it('writers elsewhere enqueue into an outbox that they know by its table', () => {
     const template = synthesise((stack) => {
       const encryptionKey = Key.fromKeyArn(stack, 'Key', 'arn:aws:kms:eu-central-1:111111111111:key/k')
