@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect, parseArgs } from 'node:util'
@@ -25,6 +26,7 @@ async function main(): Promise<boolean> {
   })
   const started = performance.now()
   const folder = await mkdtemp(join(tmpdir(), 'outbox-deploy-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   let target: Target | undefined
   try {
     target = await openTarget({ install: values.install, target: values.target, folder })
@@ -38,7 +40,6 @@ async function main(): Promise<boolean> {
     return false
   } finally {
     await target?.stop()
-    await rm(folder, { recursive: true, force: true })
   }
 }
 
@@ -60,7 +61,7 @@ async function work(target: Target, folder: string): Promise<void> {
   }
 }
 
-// A stop from outside ends what the run started as well: an exit handler kills it.
+// A stop from outside takes away what the run started on this machine as well: by exit handlers. Not a stack on AWS.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
 process.exitCode = (await main()) ? 0 : 1
