@@ -67,7 +67,7 @@ async function deadLetter(
   exhausted: Exhausted,
 ): Promise<DeliveryOutcome> {
   const { queue, ledger, clock, logger, telemetry } = dependencies
-  const { id: eventId, name: handler, attempts, failure: reason } = exhausted
+  const { id: eventId, name: handler, attempts } = exhausted
   const sent = await queue.deadLetter(deadLetterCopy(message, exhausted))
   if (sent.status === 'failed') {
     telemetry.count('deferred')
@@ -75,7 +75,7 @@ async function deadLetter(
     return { status: 'unsettled', due: clock.now() + retryBackoff(message.receiveCount, DEFAULT_BACKOFF) * 1000 }
   }
   telemetry.count('deadLettered')
-  logger.error('event dead-lettered', { eventId, handler, attempts, reason })
+  logger.error('event dead-lettered', { eventId, handler, attempts })
   const buried = await ledger.bury(exhausted)
   return buried.status === 'settled' ? buried : combineRun(notWritten(dependencies, exhausted, buried))
 }

@@ -1,5 +1,5 @@
 import { DEFAULT_BACKOFF, jitter, retryBackoff } from '../backoff.ts'
-import { errorName } from '../errors.ts'
+import { errorName, isOutboxError } from '../errors.ts'
 import type { Claim, SettleOutcome } from '../ledger/ledger.ts'
 import type { RunEnd, Settlement } from './decide-settlement.ts'
 import type { Run, RunDependencies, RunOutcome } from './run.ts'
@@ -38,7 +38,8 @@ export async function settle(dependencies: RunDependencies, ended: Ended): Promi
     }
     case 'fail': {
       const { failure } = settlement
-      logger.warn('handler failed', { ...fields, reason: failure.reason })
+      // Only its name: the text of a handler's own error may hold an event's data. The ledger keeps it.
+      logger.warn('handler failed', { ...fields, error: end.threw ? errorName(end.error) : '' })
       const outcome = await persist(dependencies, run, () => ledger.fail(claim, failure))
       if (outcome.status !== 'settled') return notWritten(dependencies, claim, outcome)
       telemetry.count('failed')
@@ -88,4 +89,9 @@ export function notWritten(
   if (entry?.status === 'done' || entry?.status === 'dead') return { status: 'settled', how: entry.status }
   const held = entry?.status === 'failed' ? entry.due : (entry?.lease ?? 0)
   return { status: 'unsettled', due: Math.max(soon, held) }
+}
+
+/** Our own errors by their code, others by their name. */
+function kindOf(error: unknown): string {
+  return isOutboxError(error) ? error.code : errorName(error)
 }

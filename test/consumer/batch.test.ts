@@ -314,5 +314,19 @@ describe('a permanent error', () => {
       message: 'event dead-lettered',
       fields: { handler: 'shop/reserve', attempts: 8 },
     })
+    expect(kit.lines).toContainEqual(
+      expect.objectContaining({ message: 'handler failed', fields: expect.objectContaining({ error: 'PERMANENT' }) }),
+    )
+  })
+
+  it('tells the dead letter why, and no log: the text of an error may hold the event’s data', async () => {
+    const { handler } = recorder(() => {
+      throw permanentError('unknown customer Jane Doe')
+    })
+    const kit = createConsumerKit({ handlers: [handler] })
+    await kit.send({ group: 'a', n: 1 })
+    await kit.invoke()
+    expect(kit.deadLetters()).toMatchObject([{ note: { reason: 'unknown customer Jane Doe' } }])
+    expect(JSON.stringify(kit.lines)).not.toContain('Jane')
   })
 })
