@@ -39,7 +39,7 @@ export async function settle(dependencies: RunDependencies, ended: Ended): Promi
     case 'fail': {
       const { failure } = settlement
       // Only its name: the text of a handler's own error may hold an event's data. The ledger keeps it.
-      logger.warn('handler failed', { ...fields, error: end.threw ? errorName(end.error) : '' })
+      logger.warn('handler failed', { ...fields, error: end.threw ? kindOf(end.error) : 'commit refused' })
       const outcome = await persist(dependencies, run, () => ledger.fail(claim, failure))
       if (outcome.status !== 'settled') return notWritten(dependencies, claim, outcome)
       telemetry.count('failed')
