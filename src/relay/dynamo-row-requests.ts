@@ -65,11 +65,17 @@ export function pairRead(tableName: string, { pk, before, sk }: PairKeys): Trans
  */
 export function markStatements(tableName: string, marks: readonly Mark[]): BatchExecuteStatementCommandInput {
   return {
-    Statements: marks.map(({ pk, sk, shard, redrives, expires }) => ({
+    Statements: marks.map(({ pk, sk, shard, redrives, redrivesStored, expires }) => ({
       Statement:
         `UPDATE "${tableName}" SET "expires" = ? REMOVE "shard" WHERE "pk" = ? AND "sk" = ? AND "shard" = ? AND ` +
-        (redrives === 0 ? '("redrives" IS MISSING OR "redrives" = ?)' : '"redrives" = ?'),
-      Parameters: [{ N: String(expires) }, { S: pk }, { S: sk }, { S: shard }, { N: String(redrives) }],
+        (redrivesStored ? '"redrives" = ?' : '"redrives" IS MISSING'),
+      Parameters: [
+        { N: String(expires) },
+        { S: pk },
+        { S: sk },
+        { S: shard },
+        ...(redrivesStored ? [{ N: String(redrives) }] : []),
+      ],
     })),
   }
 }

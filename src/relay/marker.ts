@@ -79,8 +79,8 @@ export function createMarker(options: MarkerOptions): Marker {
       if (known !== undefined) return known.settled
       const { promise: settled, resolve } = Promise.withResolvers<boolean>()
       const expires = Math.floor(clock.now() / 1000) + keepSeconds
-      const { pk, sk, shard, redrives } = row
-      gathered.set(name, { mark: { pk, sk, shard, redrives, expires }, settle: resolve, settled })
+      const { pk, sk, shard, redrives, redrivesStored } = row
+      gathered.set(name, { mark: { pk, sk, shard, redrives, redrivesStored, expires }, settle: resolve, settled })
       if (gathered.size >= MARKS_PER_REQUEST) send()
       return settled
     },

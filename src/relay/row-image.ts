@@ -20,6 +20,8 @@ export type PendingRow = RowKey & {
   readonly body: string
   readonly shard: string
   readonly redrives: number
+  /** Whether `redrives` is stored at all: ours begin without it, another program's may begin with 0. */
+  readonly redrivesStored: boolean
   readonly accepted: ReadonlySet<string>
   readonly source?: string
   readonly type?: string
@@ -71,7 +73,8 @@ export function readRow(image: RowImage, regions: ReadonlySet<string>): RowReadi
     const reason = fault ?? '`redrives` is no whole number'
     return { kind: 'malformed', key, shard, reason, ...(redrives === undefined ? {} : { redrives }) }
   }
-  return { kind: 'pending', key, row: { ...key, ...identify(image, key), ...content(image), shard, redrives } }
+  const round = { redrives, redrivesStored: image['redrives'] !== undefined }
+  return { kind: 'pending', key, row: { ...key, ...identify(image, key), ...content(image), shard, ...round } }
 }
 
 /** The key of a row, if it has one of text. */

@@ -55,7 +55,13 @@ export type PairKeys = { readonly pk: string; readonly before: string; readonly 
 export type Guard = RowKey & { readonly shard: string; readonly redrives?: number }
 
 /** `expires` in seconds since 1970. */
-export type Mark = RowKey & { readonly shard: string; readonly redrives: number; readonly expires: number }
+export type Mark = RowKey & {
+  readonly shard: string
+  readonly redrives: number
+  /** Whether the row has `redrives` at all; if not, it is 0. */
+  readonly redrivesStored: boolean
+  readonly expires: number
+}
 
 /** `gone`: no longer in the state the guard names; somebody else moved it. */
 export type Landing = 'landed' | 'gone'

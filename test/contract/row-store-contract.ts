@@ -25,7 +25,12 @@ export function rowStoreContract(name: string, create: () => Promise<StoreUnderT
       shard: image['shard']?.S ?? '',
       ...(redrives === undefined ? {} : { redrives }),
     })
-    const markOf = (image: RowImage, redrives = 0) => ({ ...guardOf(image), redrives, expires: 1_800_000_000 })
+    const markOf = (image: RowImage, redrives = 0) => ({
+      ...guardOf(image),
+      redrives,
+      redrivesStored: redrives > 0 || image['redrives']?.N === '0',
+      expires: 1_800_000_000,
+    })
 
     describe('marks', () => {
       it('takes the shard away and sets the expiry, and nothing else', async () => {

@@ -84,6 +84,7 @@ describe('what no engine does, on DynamoDB', () => {
       sk: '-',
       shard: 'p#00',
       redrives: 0,
+      redrivesStored: false,
       expires: 1,
     }))
     expect(await store.markRelayed(marks, signal)).toEqual([

@@ -22,6 +22,7 @@ describe('readRow', () => {
         body: '{}',
         shard: image['shard']?.S,
         redrives: 2,
+        redrivesStored: true,
         accepted: new Set(['a', 'b']),
         created: 1_700_000_000_000,
       },

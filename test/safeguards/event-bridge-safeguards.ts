@@ -36,8 +36,8 @@ export const EVENT_BRIDGE_SAFEGUARDS: readonly Safeguard[] = [
   {
     name: 'bus: a code that is not known is an outage',
     file: BATCH,
-    find: "if (ABOUT_CONTENT.get(code)?.test(message) !== true) return { status: 'failed', reason: code }",
-    replace: '',
+    find: "if (!fault) return { status: 'failed', reason: code }",
+    replace: "if (!fault) return { status: 'refused', reason: code }",
     test: { file: PUBLISHER, title: 'an entry with SomethingNew' },
   },
   {

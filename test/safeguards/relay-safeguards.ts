@@ -115,8 +115,8 @@ export const RELAY_SAFEGUARDS: readonly Safeguard[] = [
   {
     name: 'relay: a mark lands only in the round that was sent',
     file: 'src/relay/dynamo-row-requests.ts',
-    find: `'("redrives" IS MISSING OR "redrives" = ?)'`,
-    replace: `'("redrives" IS MISSING OR "redrives" >= ?)'`,
+    find: `(redrivesStored ? '"redrives" = ?' : '"redrives" IS MISSING')`,
+    replace: `(redrivesStored ? '"redrives" = ?' : '"shard" IS NOT MISSING')`,
     test: { file: STORE, title: 'answers for each row: landed, or gone' },
   },
   {
