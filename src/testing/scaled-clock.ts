@@ -19,7 +19,8 @@ export function scaledClock({ speed, origin }: TimeScale): Clock {
   return {
     ...systemClock,
     now: () => Math.floor(origin + (systemClock.now() - origin) * speed),
-    sleep: (ms, signal) => systemClock.sleep(ms / speed, signal),
+    // Rounded up: a timer cuts fractions off, and would end early.
+    sleep: (ms, signal) => systemClock.sleep(Math.ceil(ms / speed), signal),
   }
 }
 
