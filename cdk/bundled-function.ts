@@ -9,6 +9,7 @@ import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
 import { invalidSetting } from '../src/settings.ts'
 import { given } from './given.ts'
+import { ACTIONS } from './grants.ts'
 
 export type BundledFunctionProps = {
   /** Folder of the bundle under `functions`. */
@@ -66,14 +67,7 @@ function allowLogs(scope: Construct, key: IKey): void {
   key.addToResourcePolicy(
     new PolicyStatement({
       principals: [new ServicePrincipal(`logs.${stack.region}.amazonaws.com`)],
-      actions: [
-        'kms:Decrypt',
-        'kms:DescribeKey',
-        'kms:Encrypt',
-        'kms:GenerateDataKey',
-        'kms:ReEncryptFrom',
-        'kms:ReEncryptTo',
-      ],
+      actions: [...ACTIONS.writeKey],
       resources: ['*'],
       conditions: {
         ArnLike: {
