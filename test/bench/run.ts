@@ -29,7 +29,10 @@ async function main(): Promise<void> {
 /** Every part has a process of its own: what one leaves behind, in heap or compiled code, slows no other down. */
 function runPart(name: string, title: string): Promise<readonly Figure[]> {
   return new Promise((resolve, reject) => {
-    const child = fork(join(import.meta.dirname, 'part-process.ts'), [name], { stdio: ['ignore', 2, 2, 'ipc'] })
+    const child = fork(join(import.meta.dirname, 'part-process.ts'), [name], {
+      execArgv: ['--expose-gc'],
+      stdio: ['ignore', 2, 2, 'ipc'],
+    })
     let figures: readonly Figure[] | undefined
     child.on('message', (message: FromPart) => {
       if ('figures' in message) figures = message.figures

@@ -1,0 +1,69 @@
+import { BatchWriteItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { Identity } from '../../src/event/identity.ts'
+import { marshalItem } from '../../src/outbox/attribute-form.ts'
+import { buildRow } from '../../src/outbox/build-row.ts'
+import type { OutboxRow } from '../../src/outbox/row.ts'
+import { REGION } from './clients.ts'
+import type { Item } from './filled-engine.ts'
+
+export const SOURCE = 'shop'
+export const TYPE = 'order.placed'
+
+/** As `createOutbox` writes it: 300 bytes of data, less than 1 KB in all. */
+export function pendingRow(identity: Identity, created: number): OutboxRow {
+  const data = { orderId: 'order-4711', customerId: 'customer-42', total: 42.5, note: 'x'.repeat(230) }
+  const draft = { event: { ...identity, type: TYPE, data, headers: {} }, dataText: JSON.stringify(data) }
+  return buildRow(draft as Parameters<typeof buildRow>[0], identity, { created, instance: '0123456789', region: REGION })
+}
+
+/** Half of them unordered, a quarter alone in its group, a quarter in groups of ten. `name` keeps rounds apart. */
+export function mixedIdentities(count: number, name: string): Identity[] {
+  return Array.from({ length: count }, (_, n): Identity => {
+    if (n % 2 === 0) return { source: SOURCE, key: `${name}-${n}` }
+    if (n % 4 === 1) return { source: SOURCE, group: `${name}-single-${n}`, sequence: 1 }
+    const place = (n - 3) / 4
+    return { source: SOURCE, group: `${name}-ten-${Math.floor(place / 10)}`, sequence: (place % 10) + 1 }
+  })
+}
+
+export function pendingItem(identity: Identity, created: number): Item {
+  return marshalItem({ ...pendingRow(identity, created) })
+}
+
+/** A small row that was relayed long ago, half of them in groups of a thousand. */
+export function relayedItem(n: number): Item {
+  const group = Math.floor(n / 2000)
+  const key =
+    n % 2 === 0
+      ? { pk: { S: `K#${SOURCE}/old-${n}` }, sk: { S: '-' } }
+      : { pk: { S: `G#${SOURCE}/old-${group}` }, sk: { S: String(Math.floor((n % 2000) / 2) + 1).padStart(16, '0') } }
+  return {
+    ...key,
+    v: { N: '1' },
+    region: { S: REGION },
+    type: { S: TYPE },
+    body: { S: '{}' },
+    created: { N: '1700000000000' },
+    instance: { S: '0123456789' },
+    due: { N: '1700000120000' },
+    expires: { N: '4000000000' },
+  }
+}
+
+export function* relayedItems(count: number): Iterable<Item> {
+  for (let n = 0; n < count; n += 1) yield relayedItem(n)
+}
+
+/** Writes rows 25 a request. */
+export async function putItems(client: DynamoDBClient, tableName: string, items: readonly Item[]): Promise<void> {
+  const pages = Array.from({ length: Math.ceil(items.length / 25) }, (_, n) => items.slice(n * 25, (n + 1) * 25))
+  const queue = pages.values()
+  const lane = async (): Promise<void> => {
+    for (const page of queue) {
+      const RequestItems = { [tableName]: page.map((Item) => ({ PutRequest: { Item: { ...Item } } })) }
+      const { UnprocessedItems } = await client.send(new BatchWriteItemCommand({ RequestItems }))
+      if (Object.keys(UnprocessedItems ?? {}).length > 0) throw new Error('the engine left rows unwritten')
+    }
+  }
+  await Promise.all([lane(), lane()])
+}
