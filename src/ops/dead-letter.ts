@@ -10,17 +10,24 @@ export type DeadLetter = {
   readonly handlers: readonly string[]
   readonly attempts?: number
   readonly reason?: string
+  /** The event's type; absent for what is no event. */
+  readonly type?: string
+  /** When it came into the queue, ms. */
+  readonly since?: number
 }
 
 /** Reads a message as `ReceiveMessage` gives it. Never throws. */
-export function readDeadLetter({ Body = '', MessageId = '', MessageAttributes }: Message): DeadLetter {
+export function readDeadLetter({ Body = '', MessageId = '', Attributes, MessageAttributes }: Message): DeadLetter {
   const decoded = decodeBody(Body)
+  const since = Number(Attributes?.SentTimestamp)
   const note = decodeLifeNote(MessageAttributes?.[LIFE_ATTRIBUTE]?.StringValue ?? '')
   return {
     id: decoded.ok && decoded.own ? decoded.event.id : MessageId,
     handlers: note?.handlers ?? [],
     ...(note?.attempts === undefined ? {} : { attempts: note.attempts }),
     ...(note?.reason === undefined ? {} : { reason: note.reason }),
+    ...(decoded.ok ? { type: decoded.event.type } : {}),
+    ...(Number.isFinite(since) ? { since } : {}),
   }
 }
 

@@ -14,6 +14,12 @@ import { bodyOf, identityOf, type TestEvent } from '../support/consumer-kit.ts'
 import { sendLetter } from '../support/dead-letters.ts'
 import { addFaults, networkError } from '../support/faults.ts'
 
+/** What a letter of an event says of the event and of itself. */
+const seenAs = (event: TestEvent) => ({
+  id: eventId(identityOf(event)),
+  type: JSON.parse(bodyOf(event)).type,
+  since: expect.any(Number),
+})
 const all = () => true
 const noteOf = (handler: string, life = 2000): LifeNote => ({ life, handlers: [handler], attempts: 8, reason: 'no' })
 
@@ -135,9 +141,13 @@ describe('redriveMessages', () => {
     })
     expect(report).toEqual({ redriven: 1, failed: 0, left: 2 })
     expect(seen).toEqual([
-      { id: eventId(identityOf({ n: 1 })), handlers: ['shop/mail'], attempts: 8, reason: 'refused' },
-      { id: eventId(identityOf({ n: 2 })), handlers: ['shop/reserve'], attempts: 8, reason: 'no' },
-      { id: drain(sqs.deadLetters).find(({ body }) => body === 'not ours')?.messageId, handlers: [] },
+      { ...seenAs({ n: 1 }), handlers: ['shop/mail'], attempts: 8, reason: 'refused' },
+      { ...seenAs({ n: 2 }), handlers: ['shop/reserve'], attempts: 8, reason: 'no' },
+      {
+        id: drain(sqs.deadLetters).find(({ body }) => body === 'not ours')?.messageId,
+        handlers: [],
+        since: expect.any(Number),
+      },
     ])
   })
 

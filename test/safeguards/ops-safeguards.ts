@@ -56,7 +56,7 @@ export const OPS_SAFEGUARDS: readonly Safeguard[] = [
   },
   {
     name: 'redrive: what is left is visible at once',
-    file: 'src/ops/redrive-messages.ts',
+    file: 'src/ops/walk-dead-letters.ts',
     find: 'await release(queue, held.handles())',
     replace: '',
     test: { file: MESSAGES, title: 'all others stay, and are visible at once' },
@@ -70,7 +70,7 @@ export const OPS_SAFEGUARDS: readonly Safeguard[] = [
   },
   {
     name: 'redrive: messages that show again do not end the pass',
-    file: 'src/ops/redrive-messages.ts',
+    file: 'src/ops/walk-dead-letters.ts',
     find: 'page.length > 0 && known <= handles.size',
     replace: 'fresh.length > 0',
     test: { file: MESSAGES, title: 'sees all of them though they show again before its end' },

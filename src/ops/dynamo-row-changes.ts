@@ -1,0 +1,92 @@
+import { type AttributeValue, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import { errorName } from '../errors.ts'
+import { KEEP_RELAYED_SECONDS, pendingShard } from '../outbox/row.ts'
+import { itemKey } from '../relay/dynamo-row-requests.ts'
+import { type HistoryEntry, withEntry } from './history.ts'
+import type { RowSummary } from './row-summary.ts'
+import type { CheckedSystem } from './system.ts'
+
+/** `changed`: the row is not as it was read any more, so nothing was written. */
+export type RowChange = 'written' | 'changed'
+
+type Change = { readonly set: Record<string, AttributeValue>; readonly remove: readonly string[] }
+
+/*
+ * Each of these is one write that holds only while the row has the shard and the round it was read with:
+ *
+ *     operator A   reads: dead, round 0 ──▶ pending, round 1
+ *     operator B   reads: dead, round 0 ───────────▶ refused, the row is A's
+ *     A's answer lost, its SDK tries again: refused too, and reported as changed; the row is pending all the same
+ */
+
+/** Dead → pending, as the next round: sent under a new deduplication id, to those that have not accepted it. Keeps its life. */
+export function redriveDeadRow(system: CheckedSystem, row: RowSummary, entry: HistoryEntry): Promise<RowChange> {
+  const set = {
+    shard: { S: pendingShard(row) },
+    due: { N: String(system.clock.now()) },
+    redrives: { N: String(row.redrives + 1) },
+    history: historyOf(withEntry(row.history, entry)),
+  }
+  return change(system, row, { set, remove: ['expires'] })
+}
+
+/** Dead → relayed, without being sent. Keeps why it was dead; expires like any relayed row. */
+export function discardDeadRow(system: CheckedSystem, row: RowSummary, entry: HistoryEntry): Promise<RowChange> {
+  const set = { expires: expiry(system), history: historyOf(withEntry(row.history, entry)) }
+  return change(system, row, { set, remove: ['shard', 'due'] })
+}
+
+/**
+ * Takes the data and every text about it out of a row, for good; a row that was not relayed will not be sent. The key
+ * stays while the row is kept: the same key with any data is a conflict until then, and no `auto` number is given twice.
+ */
+export function forgetRow(system: CheckedSystem, row: RowSummary, entry: HistoryEntry): Promise<RowChange> {
+  const set = {
+    forgotten: { N: String(entry.at) },
+    expires: row.expires === undefined ? expiry(system) : { N: String(row.expires) },
+    history: historyOf([entry]),
+  }
+  return change(system, row, { set, remove: ['body', 'failure', 'accepted', 'shard', 'due'] })
+}
+
+async function change(
+  { dynamo, outboxTable }: CheckedSystem,
+  row: RowSummary,
+  { set, remove }: Change,
+): Promise<RowChange> {
+  const names = [...new Set([...Object.keys(set), ...remove, 'shard', 'redrives'])]
+  const guards = [
+    row.shard === undefined ? 'attribute_not_exists(#shard)' : '#shard = :wasIn',
+    row.redrives === 0 ? '(attribute_not_exists(#redrives) OR #redrives = :round)' : '#redrives = :round',
+  ]
+  const command = new UpdateItemCommand({
+    TableName: outboxTable,
+    Key: itemKey(row),
+    UpdateExpression: `SET ${Object.keys(set)
+      .map((name) => `#${name} = :${name}`)
+      .join(', ')} REMOVE ${remove.map((name) => `#${name}`).join(', ')}`,
+    ConditionExpression: `attribute_exists(pk) AND ${guards.join(' AND ')}`,
+    ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+    ExpressionAttributeValues: {
+      ...Object.fromEntries(Object.entries(set).map(([name, value]) => [`:${name}`, value])),
+      ':round': { N: String(row.redrives) },
+      ...(row.shard === undefined ? {} : { ':wasIn': { S: row.shard } }),
+    },
+  })
+  try {
+    await dynamo.send(command)
+    return 'written'
+  } catch (error) {
+    if (errorName(error) === 'ConditionalCheckFailedException') return 'changed'
+    throw error
+  }
+}
+
+function expiry({ clock }: CheckedSystem): AttributeValue {
+  return { N: String(Math.floor(clock.now() / 1000) + KEEP_RELAYED_SECONDS) }
+}
+
+function historyOf(entries: readonly HistoryEntry[]): AttributeValue {
+  return { L: entries.map((entry) => ({ M: marshall(entry) })) }
+}

@@ -1,0 +1,88 @@
+import { eventId } from '../event/identity.ts'
+import { identityOf, isOrderedKey, type RowKey, type RowState, rowState } from '../outbox/row.ts'
+import { foreignId, keyOf, numberOf, type RowImage } from '../relay/row-image.ts'
+import { type HistoryEntry, readHistory } from './history.ts'
+
+/** A row of the outbox as an operator reads it: all but its data. */
+export type RowSummary = RowKey & {
+  /** The event's id; of a foreign row, the one it is sent under. */
+  readonly id: string
+  readonly state: RowState
+  readonly source?: string
+  /** The caller's key; of an ordered event its group, a space, its sequence. */
+  readonly key?: string
+  readonly group?: string
+  readonly type?: string
+  /** ms */
+  readonly created?: number
+  /** ms; while pending or dead. */
+  readonly due?: number
+  readonly shard?: string
+  readonly region?: string
+  /** How often it was redriven or replayed. */
+  readonly redrives: number
+  /** Destinations that took it while others did not. */
+  readonly accepted: readonly string[]
+  /** Why it is, or was, dead. */
+  readonly failure?: string
+  /** Epoch seconds; on relayed rows. */
+  readonly expires?: number
+  /** ms; its data was removed for good then. */
+  readonly forgotten?: number
+  readonly history: readonly HistoryEntry[]
+}
+
+/** The attributes a summary is made of. Every name is aliased: some are reserved words. */
+export const SUMMARY_ATTRIBUTES = [
+  'pk',
+  'sk',
+  'id',
+  'type',
+  'created',
+  'due',
+  'shard',
+  'region',
+  'redrives',
+  'accepted',
+  'failure',
+  'expires',
+  'forgotten',
+  'history',
+] as const
+
+/** Reads a row given as DynamoDB gives it. Undefined for a row whose key is no text, and for the sweeper's heartbeat. */
+export function summarizeRow(image: RowImage, history: unknown): RowSummary | undefined {
+  const key = keyOf(image)
+  if (key === undefined || key.pk.startsWith('H#')) return undefined
+  const { accepted, shard } = image
+  return {
+    ...key,
+    ...identify(image, key),
+    state: rowState(shard?.S),
+    ...texts(image),
+    ...numbers(image),
+    redrives: numberOf(image['redrives']) ?? 0,
+    accepted: accepted?.SS ?? [],
+    history: readHistory(history),
+  }
+}
+
+function identify(image: RowImage, key: RowKey): Pick<RowSummary, 'id' | 'source' | 'key' | 'group'> {
+  const identity = identityOf(key)
+  if (identity === undefined) return { id: foreignId(image['id'], key).id }
+  const names = { id: eventId(identity), source: identity.source, key: key.pk.slice(identity.source.length + 3) }
+  return 'group' in identity && isOrderedKey(key)
+    ? { ...names, key: `${identity.group} ${identity.sequence}`, group: identity.group }
+    : names
+}
+
+function texts(image: RowImage): Partial<Record<'type' | 'shard' | 'region' | 'failure', string>> {
+  const names = ['type', 'shard', 'region', 'failure'] as const
+  return Object.fromEntries(names.flatMap((name) => (image[name]?.S === undefined ? [] : [[name, image[name].S]])))
+}
+
+function numbers(image: RowImage): Partial<Record<'created' | 'due' | 'expires' | 'forgotten', number>> {
+  const names = ['created', 'due', 'expires', 'forgotten'] as const
+  const found = names.map((name) => [name, numberOf(image[name])] as const)
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined))
+}

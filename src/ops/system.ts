@@ -1,0 +1,67 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { SQSClient } from '@aws-sdk/client-sqs'
+import { type Clock, systemClock } from '../clock.ts'
+import { checkQueuePair } from '../queue-url.ts'
+import { checkClient, checkOptions, invalidSetting } from '../settings.ts'
+import type { DeadLetterQueue } from './sqs-dead-letter-queue.ts'
+
+/** A consumer as it is deployed. Several may share a ledger, or a queue. */
+export type ConsumerResources = {
+  /** Its `name` in `createConsumer`: the first part of its handlers' names. */
+  readonly name: string
+  readonly ledgerTable: string
+  readonly queueUrl: string
+  readonly deadLetterQueueUrl: string
+}
+
+/** All that an operator looks at: one outbox table, and the consumers behind it. */
+export type OutboxSystem = {
+  readonly dynamo: DynamoDBClient
+  readonly sqs: SQSClient
+  readonly outboxTable: string
+  readonly consumers: readonly ConsumerResources[]
+  /** Default: the machine's. */
+  readonly clock?: Clock
+}
+
+/** A system that was checked, with its clock. */
+export type CheckedSystem = OutboxSystem & { readonly clock: Clock }
+
+/** Refuses, as `INVALID_SETTING`, what would fail or do harm at the first request. */
+export function checkSystem(owner: string, system: OutboxSystem): CheckedSystem {
+  checkOptions(owner, system, ['dynamo', 'sqs', 'outboxTable', 'consumers', 'clock'])
+  const { dynamo, sqs, outboxTable, consumers, clock = systemClock } = system
+  checkClient('dynamo', dynamo, 'DynamoDB')
+  checkClient('sqs', sqs, 'SQS')
+  if (typeof outboxTable !== 'string' || outboxTable === '')
+    throw invalidSetting('outboxTable', 'must be the name of the outbox table')
+  if (!Array.isArray(consumers)) throw invalidSetting('consumers', 'must be a list, empty if there are none')
+  for (const [n, consumer] of consumers.entries()) checkConsumer(`consumers[${n}]`, consumer)
+  return { ...system, clock }
+}
+
+function checkConsumer(path: string, consumer: ConsumerResources): void {
+  checkOptions(path, consumer, ['name', 'ledgerTable', 'queueUrl', 'deadLetterQueueUrl'])
+  for (const field of ['name', 'ledgerTable'] as const) {
+    if (typeof consumer[field] !== 'string' || consumer[field] === '')
+      throw invalidSetting(`${path}.${field}`, 'must be a name')
+  }
+  checkQueuePair(consumer)
+}
+
+/** Each dead-letter queue once, with its queue. */
+export function deadLetterQueues({ sqs, consumers }: OutboxSystem): readonly DeadLetterQueue[] {
+  const pairs = new Map(consumers.map(({ deadLetterQueueUrl, queueUrl }) => [deadLetterQueueUrl, queueUrl]))
+  return [...pairs].map(([deadLetterQueueUrl, queueUrl]) => ({ client: sqs, queueUrl, deadLetterQueueUrl }))
+}
+
+/** Each ledger once. */
+export function ledgerTables({ consumers }: OutboxSystem): readonly string[] {
+  return [...new Set(consumers.map(({ ledgerTable }) => ledgerTable))]
+}
+
+/** The ledger that a handler's (`consumer/handler`) rows stand in. Undefined for a consumer that is not in the system. */
+export function ledgerOf({ consumers }: OutboxSystem, handler: string): string | undefined {
+  const consumer = handler.split('/', 1)[0]
+  return consumers.find(({ name }) => name === consumer)?.ledgerTable
+}
