@@ -2,7 +2,10 @@ import { encodeBody } from '../event/codec.ts'
 import type { Identity } from '../event/identity.ts'
 import type { Draft } from './draft-events.ts'
 import type { OwnAction } from './own-action.ts'
-import { GRACE_MS, type OutboxRow, pendingShard, ROW_VERSION, rowKey } from './row.ts'
+import { GRACE_MS, type OutboxRow, pendingShard, pullShard, ROW_VERSION, type RowKey, rowKey } from './row.ts'
+
+/** Who takes the rows: relay and sweeper, or pull workers. */
+export type DeliveryKind = 'relay' | 'pull'
 
 /** What all rows of one call share, fixed once per call. */
 export type Stamp = {
@@ -10,13 +13,15 @@ export type Stamp = {
   readonly created: number
   readonly instance: string
   readonly region: string
+  /** Default: `relay`. */
+  readonly delivery?: DeliveryKind
 }
 
 /** The pending row of an event. */
 export function buildRow(
   { event, dataText }: Draft,
   identity: Identity,
-  { created, instance, region }: Stamp,
+  { created, instance, region, delivery }: Stamp,
 ): OutboxRow {
   const { type, headers } = event
   const time = event.time ?? new Date(created).toISOString()
@@ -29,9 +34,14 @@ export function buildRow(
     body: encodeBody({ identity, type, time, dataText, headers, life: created }),
     created,
     instance,
-    shard: pendingShard(key),
-    due: created + GRACE_MS,
+    ...waiting(key, created, delivery),
   }
+}
+
+/** There is no stream path to wait for before a pull worker. */
+function waiting(key: RowKey, created: number, delivery: DeliveryKind | undefined): Pick<OutboxRow, 'shard' | 'due'> {
+  const shard = delivery === 'pull' ? pullShard(key) : undefined
+  return shard === undefined ? { shard: pendingShard(key), due: created + GRACE_MS } : { shard, due: created }
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import { OutboxError } from '../errors.ts'
 import { checkOptions, invalidSetting } from '../settings.ts'
 import type { Call } from './attempt.ts'
+import type { DeliveryKind } from './build-row.ts'
 import { checkForm } from './check-form.ts'
 import type { CommitRequest } from './commit.ts'
 import { draftEvents } from './draft-events.ts'
@@ -14,6 +15,7 @@ export type CommitDeps = {
   readonly outbox?: {
     readonly tableName: string
     readonly region?: string
+    readonly delivery?: DeliveryKind
     /** The trace that the call belongs to, as a `traceparent` header of W3C Trace Context. */
     readonly traceparent?: () => string | undefined
   }
@@ -39,7 +41,8 @@ export async function openCall(
   if (events === undefined) return undefined
   const region = request.events.length === 0 ? '' : (outbox?.region ?? (await clientRegion(session)))
   const instance = clock.id().replaceAll('-', '').slice(-INSTANCE_LENGTH)
-  return { request, events, stamp: { created, instance, region }, tableName: outbox?.tableName ?? '' }
+  const stamp = { created, instance, region, ...(outbox?.delivery === undefined ? {} : { delivery: outbox.delivery }) }
+  return { request, events, stamp, tableName: outbox?.tableName ?? '' }
 }
 
 /** 64 random bits: enough to tell the calls on one key apart, and short in each row. */

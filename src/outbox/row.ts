@@ -4,6 +4,7 @@ import { eventId, eventKey, formatSequence, type Identity, SEQUENCE_DIGITS, sha2
 export const ROW_VERSION = 1
 export const PENDING_SHARDS = 64
 const DEAD_SHARDS = 8
+const PULL_SHARDS = 8
 /** Before `created` + grace a row belongs to the stream path; after it, to the sweeper. Milliseconds. */
 export const GRACE_MS = 120_000
 /** How long a relayed row is kept. Seconds. */
@@ -28,8 +29,15 @@ export type OutboxRow = RowKey & {
   readonly instance: string
   /** `p#00`–`p#63` pending, `d#0`–`d#7` dead, `w#source#0`–`7` pending for pull workers, absent once relayed. */
   readonly shard?: string
-  /** ms; `created` + grace */
+  /** ms; `created` + grace. Of a row for pull workers: `created`, then the end of its lease or of its delay. */
   readonly due?: number
+  /** Of a row for pull workers: whose claim holds it until `due`; on a relayed one, whose claim did it. */
+  readonly token?: string
+  /**
+   * Of a row for pull workers: claims spent. Written by the first claim, and what tells such a row from a relay's once it
+   * is dead or relayed.
+   */
+  readonly claims?: number
   /** How many times it was redriven or replayed. Absent means 0. */
   readonly redrives?: number
   /** Destinations that took it while others did not. */
@@ -86,6 +94,22 @@ export function pendingShard(key: RowKey): string {
 /** Shard of a dead row. */
 export function deadShard(key: RowKey): string {
   return `d#${shardNumber(key, DEAD_SHARDS)}`
+}
+
+/** Shard of a row that waits for pull workers. Undefined for a key of a foreign form, which no pull worker takes. */
+export function pullShard(key: RowKey): string | undefined {
+  const source = identityOf(key)?.source
+  return source === undefined ? undefined : `w#${source}#${shardNumber(key, PULL_SHARDS)}`
+}
+
+/** All the shards of a source that pull workers read. */
+export function pullShards(source: string): readonly string[] {
+  return Array.from({ length: PULL_SHARDS }, (_, n) => `w#${source}#${n}`)
+}
+
+/** The shard in which a dead or relayed row waits again: a row that pull workers have had goes back to them. */
+export function waitingShard(row: RowKey & { readonly claims?: number | undefined }): string {
+  return (row.claims === undefined ? undefined : pullShard(row)) ?? pendingShard(row)
 }
 
 function shardNumber(key: RowKey, shards: number): number {

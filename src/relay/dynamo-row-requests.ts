@@ -2,56 +2,13 @@ import type {
   AttributeValue,
   BatchExecuteStatementCommandInput,
   QueryCommandInput,
-  TransactGetItemsCommandInput,
   UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb'
 import type { RowKey } from '../outbox/row.ts'
-import { OUTBOX_TABLE } from '../tables.ts'
-import {
-  type Burial,
-  type GroupRange,
-  type Guard,
-  HEARTBEAT_PK,
-  type Heartbeat,
-  type IndexRange,
-  type Mark,
-  type PairKeys,
-} from './row-store.ts'
+import { itemKey, shardQuery } from '../outbox/row-queries.ts'
+import { type Burial, type Guard, HEARTBEAT_PK, type Heartbeat, type Mark } from './row-store.ts'
 
-/** The inputs of every request of the row store, as plain data. Names are always aliased: many are reserved words. */
-
-const FIRST = '0'.repeat(16)
-const LAST = '9'.repeat(16)
-
-/** Only sort keys of 16 digits: whatever else somebody put under a group's key is not read. */
-export function groupQuery(tableName: string, range: GroupRange): QueryCommandInput {
-  return {
-    TableName: tableName,
-    ConsistentRead: true,
-    KeyConditionExpression: '#pk = :pk AND #sk BETWEEN :from AND :to',
-    ExpressionAttributeNames: { '#pk': 'pk', '#sk': 'sk', ...(range.bare ? { '#shard': 'shard' } : {}) },
-    ExpressionAttributeValues: {
-      ':pk': { S: range.pk },
-      ':from': { S: range.from ?? FIRST },
-      ':to': { S: range.to ?? LAST },
-    },
-    ScanIndexForward: range.descending !== true,
-    Limit: range.limit,
-    ...(range.bare ? { ProjectionExpression: '#pk, #sk, #shard' } : {}),
-  }
-}
-
-export function pairRead(tableName: string, { pk, before, sk }: PairKeys): TransactGetItemsCommandInput {
-  const get = (key: RowKey) => ({
-    Get: {
-      TableName: tableName,
-      Key: itemKey(key),
-      ProjectionExpression: '#sk',
-      ExpressionAttributeNames: { '#sk': 'sk' },
-    },
-  })
-  return { TransactItems: [get({ pk, sk: before }), get({ pk, sk })] }
-}
+/** The inputs of every request of the row store that is its own, as plain data. Names are always aliased: many are reserved words. */
 
 /**
  * Relay path and sweeper may both have sent a row, and an operator may have redriven it meanwhile:
@@ -124,33 +81,8 @@ export function listUpdate(
   return { ...input, ConditionExpression: `${input.ConditionExpression} AND attribute_not_exists(#due)` }
 }
 
-export function indexQuery(tableName: string, { shard, limit, after, latestBeyond }: IndexRange): QueryCommandInput {
-  const beyond = latestBeyond === undefined ? {} : { ':beyond': { N: String(latestBeyond) } }
-  return {
-    ...shardQuery(tableName, shard),
-    KeyConditionExpression: latestBeyond === undefined ? '#shard = :shard' : '#shard = :shard AND #due > :beyond',
-    ExpressionAttributeNames: { '#shard': 'shard', ...(latestBeyond === undefined ? {} : { '#due': 'due' }) },
-    ExpressionAttributeValues: { ':shard': { S: shard }, ...beyond },
-    ScanIndexForward: latestBeyond === undefined,
-    Limit: limit,
-    ...(after === undefined
-      ? {}
-      : { ExclusiveStartKey: { ...itemKey(after), shard: { S: shard }, due: { N: String(after.due) } } }),
-  }
-}
-
 export function countQuery(tableName: string, shard: string): QueryCommandInput {
   return { ...shardQuery(tableName, shard), Select: 'COUNT' }
-}
-
-function shardQuery(tableName: string, shard: string): QueryCommandInput {
-  return {
-    TableName: tableName,
-    IndexName: OUTBOX_TABLE.index?.name,
-    KeyConditionExpression: '#shard = :shard',
-    ExpressionAttributeNames: { '#shard': 'shard' },
-    ExpressionAttributeValues: { ':shard': { S: shard } },
-  }
 }
 
 /** Unconditional: the last one to write was the last one to run. Counts of dead rows stay until counted anew. */
@@ -167,10 +99,6 @@ export function heartbeatUpdate(tableName: string, region: string, beat: Heartbe
 
 export function heartbeatKey(region: string): RowKey {
   return { pk: HEARTBEAT_PK, sk: region }
-}
-
-export function itemKey({ pk, sk }: RowKey): { pk: { S: string }; sk: { S: string } } {
-  return { pk: { S: pk }, sk: { S: sk } }
 }
 
 function guarded(

@@ -14,21 +14,19 @@ import { jitter } from '../backoff.ts'
 import type { Clock } from '../clock.ts'
 import { errorName, OutboxError } from '../errors.ts'
 import type { RowKey } from '../outbox/row.ts'
+import { groupQuery, type IndexEntry, indexQuery, itemKey, type PairKeys, pairRead } from '../outbox/row-queries.ts'
 import {
   acceptUpdate,
   countQuery,
   deadLetterUpdate,
-  groupQuery,
   heartbeatKey,
   heartbeatUpdate,
-  indexQuery,
-  itemKey,
   listUpdate,
   markStatements,
-  pairRead,
 } from './dynamo-row-requests.ts'
+import { readHeartbeat } from './heartbeat.ts'
 import { keyOf, numberOf, type RowImage } from './row-image.ts'
-import type { Heartbeat, IndexEntry, Landing, Mark, MarkAnswer, PairKeys, RowStore } from './row-store.ts'
+import type { Heartbeat, Landing, Mark, MarkAnswer, RowStore } from './row-store.ts'
 
 /** Requests in which DynamoDB may answer less than was asked, before it counts as not answering. */
 const READ_TRIES = 6
@@ -72,7 +70,7 @@ export function createDynamoRowStore({ client, tableName, clock }: DynamoRowStor
     },
     readHeartbeat: async (region, signal) => {
       const command = new GetItemCommand({ TableName: tableName, Key: itemKey(heartbeatKey(region)) })
-      return heartbeat((await client.send(command, { abortSignal: signal })).Item)
+      return readHeartbeat((await client.send(command, { abortSignal: signal })).Item)
     },
     writeHeartbeat: async (region, beat, signal) => {
       await client.send(new UpdateItemCommand(heartbeatUpdate(tableName, region, beat)), { abortSignal: signal })
@@ -152,18 +150,4 @@ function indexEntry(item: RowImage): IndexEntry[] {
   const created = numberOf(item['created'])
   if (key === undefined || due === undefined) return []
   return [{ ...key, due, ...(created === undefined ? {} : { created }) }]
-}
-
-function heartbeat(item: RowImage | undefined): Heartbeat | undefined {
-  const at = numberOf(item?.['at'])
-  if (item === undefined || at === undefined) return undefined
-  const dead = numberOf(item['dead'])
-  const deadCountedAt = numberOf(item['deadCountedAt'])
-  return {
-    at,
-    pending: numberOf(item['pending']) ?? 0,
-    oldestPendingMs: numberOf(item['oldestPendingMs']) ?? 0,
-    ...(dead === undefined ? {} : { dead }),
-    ...(deadCountedAt === undefined ? {} : { deadCountedAt }),
-  }
 }

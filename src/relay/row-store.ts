@@ -1,4 +1,5 @@
 import type { RowKey } from '../outbox/row.ts'
+import type { GroupRange, IndexEntry, IndexRange, PairKeys } from '../outbox/row-queries.ts'
 import type { RowImage } from './row-image.ts'
 
 /**
@@ -34,22 +35,8 @@ export type RowStore = {
   readonly writeHeartbeat: (region: string, beat: Heartbeat, signal: AbortSignal) => Promise<void>
 }
 
-export type GroupRange = {
-  readonly pk: string
-  /** Lowest sort key, inclusive. */
-  readonly from?: string
-  /** Highest sort key, inclusive. */
-  readonly to?: string
-  readonly descending?: boolean
-  readonly limit: number
-  /** Keys and state only. */
-  readonly bare?: boolean
-}
-
 /** `more`: there may be rows beyond, in the direction of reading. */
 export type GroupPage = { readonly images: readonly RowImage[]; readonly more: boolean }
-
-export type PairKeys = { readonly pk: string; readonly before: string; readonly sk: string }
 
 /** A row, and the state it must still be in: this shard, and the same `redrives` (undefined: any). */
 export type Guard = RowKey & { readonly shard: string; readonly redrives?: number }
@@ -77,22 +64,6 @@ export type Burial = {
   readonly at: number
   /** Destinations that took it in this round, to be added to those of earlier ones. */
   readonly accepted: readonly string[]
-}
-
-export type IndexRange = {
-  readonly shard: string
-  readonly limit: number
-  /** Goes on after this entry. */
-  readonly after?: IndexEntry
-  /** Only entries with a later `due` (ms), latest first. */
-  readonly latestBeyond?: number
-}
-
-export type IndexEntry = RowKey & {
-  /** ms */
-  readonly due: number
-  /** ms */
-  readonly created?: number
 }
 
 export type IndexPage = { readonly entries: readonly IndexEntry[]; readonly more: boolean }

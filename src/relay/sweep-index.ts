@@ -1,6 +1,6 @@
 import { errorName } from '../errors.ts'
 import { ALL_PENDING_SHARDS, DUE_HORIZON_MS, GRACE_MS, isOrderedKey, type RowKey } from '../outbox/row.ts'
-import type { IndexEntry } from './row-store.ts'
+import type { IndexEntry } from '../outbox/row-queries.ts'
 import type { Run } from './run.ts'
 
 /** Entries of one shard in one look: 64 shards make at most 32,000 entries, some 10 MB. */

@@ -1,6 +1,7 @@
 import type { RowKey } from '../../src/outbox/row.ts'
+import type { IndexEntry } from '../../src/outbox/row-queries.ts'
 import type { Attribute, RowImage } from '../../src/relay/row-image.ts'
-import type { Guard, Heartbeat, IndexEntry, Landing, RowStore } from '../../src/relay/row-store.ts'
+import type { Guard, Heartbeat, Landing, RowStore } from '../../src/relay/row-store.ts'
 
 export type MemoryRowStore = RowStore & {
   readonly put: (image: RowImage) => void
