@@ -66,11 +66,19 @@ export class OutboxError extends Error {
 
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set(['TRANSACTION_BUSY', 'OUTCOME_UNKNOWN', 'UNAVAILABLE'])
 
-/** True for an error of this package, of any copy of it; with `code`, for that kind only. */
+/** True for an error of this package, of any copy of it; with `code`, for that kind only. Never throws. */
 export function isOutboxError(error: unknown, code?: ErrorCode): error is OutboxError {
-  if (typeof error !== 'object' || error === null) return false
-  const { name, code: actual } = error as { name?: unknown; code?: unknown }
-  return name === 'OutboxError' && (code === undefined || actual === code)
+  return memberOf(error, 'name') === 'OutboxError' && (code === undefined || memberOf(error, 'code') === code)
+}
+
+/** A member of whatever was thrown: undefined if it has none, or one that cannot be read. */
+export function memberOf(thrown: unknown, member: string): unknown {
+  if (typeof thrown !== 'object' || thrown === null) return undefined
+  try {
+    return (thrown as Readonly<Record<string, unknown>>)[member]
+  } catch {
+    return undefined
+  }
 }
 
 /**
@@ -81,8 +89,11 @@ export function permanentError(message: string, cause?: unknown): OutboxError {
   return new OutboxError('PERMANENT', message, { cause })
 }
 
-/** Name of an error as AWS spells it (`TransactionCanceledException`), or `Error` for what has none. */
+/** What an error may be called: names are logged and stored, and other text may be anything. */
+const NAME = /^[\w.:#$/-]{1,128}$/
+
+/** Name of an error as AWS spells it (`TransactionCanceledException`), or `Error` for what has none. Never throws. */
 export function errorName(error: unknown): string {
-  const name = typeof error === 'object' && error !== null ? (error as { name?: unknown }).name : undefined
-  return typeof name === 'string' && name !== '' ? name : 'Error'
+  const name = memberOf(error, 'name')
+  return typeof name === 'string' && NAME.test(name) ? name : 'Error'
 }

@@ -42,6 +42,13 @@ export function checkClient(path: string, client: unknown, service: 'DynamoDB' |
   throw invalidSetting(path, `must be a client of ${service} from the AWS SDK for JavaScript v3`)
 }
 
+/** The records of a Lambda event. Refuses (`INVALID_USE`) what is none: a test event, another source. */
+export function checkRecords<Record>(source: 'SQS' | 'DynamoDB', records: readonly Record[]): readonly Record[] {
+  if (Array.isArray(records)) return records
+  const message = `This function takes events of ${source} with Records, and got something else. Look at what invokes it.`
+  throw new OutboxError('INVALID_USE', message)
+}
+
 export function invalidSetting(path: string, rule: string): OutboxError {
   return new OutboxError('INVALID_SETTING', `${path} ${rule}.`, { details: { path } })
 }

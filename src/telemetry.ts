@@ -108,7 +108,43 @@ export const silentTelemetry: Telemetry = { count: () => {} }
 
 /** One JSON line per message on the console: what CloudWatch Logs reads. */
 export const consoleLogger: Logger = {
-  info: (message, fields) => console.info(JSON.stringify({ level: 'INFO', message, ...fields })),
-  warn: (message, fields) => console.warn(JSON.stringify({ level: 'WARN', message, ...fields })),
-  error: (message, fields) => console.error(JSON.stringify({ level: 'ERROR', message, ...fields })),
+  info: (message, fields) => console.info(line('INFO', message, fields)),
+  warn: (message, fields) => console.warn(line('WARN', message, fields)),
+  error: (message, fields) => console.error(line('ERROR', message, fields)),
+}
+
+function line(level: string, message: string, fields: Record<string, unknown>): string {
+  try {
+    return JSON.stringify({ level, message, ...fields })
+  } catch {
+    return JSON.stringify({ level, message: String(message), fields: 'cannot be written as JSON' })
+  }
+}
+
+/** A logger and counts that cannot fail: what goes wrong with a line must not become the fate of a batch. */
+export function unfailing({
+  logger = consoleLogger,
+  telemetry = silentTelemetry,
+}: {
+  readonly logger?: Logger | undefined
+  readonly telemetry?: Telemetry | undefined
+}): { readonly logger: Logger; readonly telemetry: Telemetry } {
+  return {
+    logger: {
+      info: (message, fields) => attempt(() => logger.info(message, fields)),
+      warn: (message, fields) => attempt(() => logger.warn(message, fields)),
+      error: (message, fields) => attempt(() => logger.error(message, fields)),
+    },
+    telemetry: { count: (metric, value) => attempt(() => telemetry.count(metric, value)) },
+  }
+}
+
+/** One that is asynchronous, against its type, may fail later: that must not end the process. */
+function attempt(act: () => unknown): void {
+  try {
+    const result = act()
+    if (result instanceof Promise) result.catch(() => {})
+  } catch {
+    // Nobody is left to be told.
+  }
 }

@@ -1,4 +1,7 @@
+import { retryBackoff } from '../backoff.ts'
+import { errorName } from '../errors.ts'
 import { type Delivery, type DeliveryDependencies, type DeliveryOutcome, deliver } from './delivery.ts'
+import { eachAtOnce } from './each-at-once.ts'
 import type { Invocation } from './invocation.ts'
 import type { Message } from './message.ts'
 
@@ -45,31 +48,30 @@ export async function runBatch(dependencies: DeliveryDependencies, batch: Batch)
   }
   const dueOf = (message: Message, due: number): number | undefined => (batch.lost.has(message) ? undefined : due)
 
-  await eachAtOnce(groupsOf(batch.messages), (group) => runGroup(group, false))
+  await eachAtOnce(groupsOf(batch.messages), MAX_CONCURRENT_GROUPS, (group) => runGroup(group, false))
   // Those that crashed the process before come last: their neighbours need not wait for them.
   const turns = parked.splice(0).sort((one, other) => one.crashes - other.crashes)
   for (const { rest } of turns) await runGroup(rest, true)
   return unsettled
 }
 
+/** What nobody foresaw (a ledger of somebody's own that throws) keeps this message, and does not touch the others. */
 async function deliverIfOurs(
   dependencies: DeliveryDependencies,
   { lost, invocation }: Batch,
   { message, alone }: Pick<Delivery, 'message' | 'alone'>,
 ): Promise<DeliveryOutcome> {
-  if (lost.has(message)) return { status: 'unsettled', due: dependencies.clock.now() }
-  return deliver(dependencies, { message, invocation, alone })
+  const { clock, logger } = dependencies
+  if (lost.has(message)) return { status: 'unsettled', due: clock.now() }
+  try {
+    return await deliver(dependencies, { message, invocation, alone })
+  } catch (error) {
+    logger.error('delivery broke off; the message stays in the queue', { eventId: message.id, error: errorName(error) })
+    return { status: 'unsettled', due: clock.now() + retryBackoff(message.receiveCount) * 1000 }
+  }
 }
 
 /** In order of their first messages. */
 function groupsOf(messages: readonly Message[]): readonly (readonly Message[])[] {
   return [...Map.groupBy(messages, ({ group }) => group).values()]
-}
-
-async function eachAtOnce<Item>(items: readonly Item[], run: (item: Item) => Promise<void>): Promise<void> {
-  const queue = items.values()
-  const work = async (): Promise<void> => {
-    for (const item of queue) await run(item)
-  }
-  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_GROUPS, items.length) }, work))
 }

@@ -1,4 +1,4 @@
-import { OutboxError } from '../errors.ts'
+import { isOutboxError, OutboxError } from '../errors.ts'
 import type { Claim, Ledger } from '../ledger/ledger.ts'
 import type { ClientWrite } from '../outbox/client-write.ts'
 import type { CommitOutcome, Committer } from '../outbox/commit.ts'
@@ -47,7 +47,7 @@ export function createCommitContext(options: CommitContextOptions): CommitContex
       if (state.status === 'landed') return 'events' in outcome ? outcome.events : []
       throw commitError(outcome)
     } catch (error) {
-      if (state.status === 'open' && !isConditionFailure(error)) state = { status: 'refused', error }
+      if (state.status === 'open' && !isOutboxError(error, 'CONDITION_FAILED')) state = { status: 'refused', error }
       throw error
     }
   }
@@ -150,10 +150,6 @@ function commitError(outcome: CommitOutcome): OutboxError {
     default:
       return new OutboxError('OUTCOME_UNKNOWN', 'The commit ended in a way that cannot be. The event comes back.')
   }
-}
-
-function isConditionFailure(error: unknown): boolean {
-  return (error as { code?: unknown }).code === 'CONDITION_FAILED'
 }
 
 function misuse(rule: string): Promise<never> {

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../clock.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Committer } from '../outbox/commit.ts'
-import { checkOptions, inRange, invalidSetting, RANGES } from '../settings.ts'
-import { consoleLogger, type Logger, silentTelemetry, type Telemetry } from '../telemetry.ts'
+import { checkOptions, checkRecords, inRange, invalidSetting, RANGES } from '../settings.ts'
+import { type Logger, type Telemetry, unfailing } from '../telemetry.ts'
 import { runBatch } from './batch.ts'
 import type { ConsumerQueue } from './consumer-queue.ts'
 import type { DeliveryDependencies } from './delivery.ts'
@@ -50,23 +50,23 @@ export type Consumer = (event: SqsEvent, context: LambdaContext) => Promise<Batc
 
 /**
  * Makes an SQS Lambda handler out of handlers. It answers with the messages to keep; Lambda deletes the others. It does
- * not throw: an outage of queue or ledger keeps the messages, and spends nothing.
+ * not throw, but for what is no event of SQS: an outage of queue or ledger keeps the messages, and spends nothing.
  */
 export function createConsumer(options: ConsumerOptions): Consumer {
   const leaseSeconds = check(options)
   const { name, handlers, ignore = [] } = options
-  const { ledger, queue, outbox, logger = consoleLogger, telemetry = silentTelemetry, clock = systemClock } = options
+  const { ledger, queue, outbox, clock = systemClock } = options
   const dependencies: DeliveryDependencies = {
     ledger,
     queue,
-    logger,
-    telemetry,
+    ...unfailing(options),
     clock,
     registry: { consumer: name, handlers, ignore: new Set(ignore) },
     ...(outbox === undefined ? {} : { outbox }),
   }
 
-  return async ({ Records }, context) => {
+  return async (event, context) => {
+    const Records = checkRecords('SQS', event?.Records)
     const invocation = beginInvocation({ clock, context, ...(leaseSeconds === undefined ? {} : { leaseSeconds }) })
     const messages = Records.map(readMessage)
     const lost = await holdMessages(queue, messages, invocation.lease - clock.now())

@@ -56,8 +56,8 @@ function isPassing(error: unknown): boolean {
 
 /** Name and message of what was thrown, fit to be stored. Anything can be thrown. */
 function reasonOf(error: unknown): string {
-  if (isOutboxError(error, 'PERMANENT')) return failureReason(error.message)
   try {
+    if (isOutboxError(error, 'PERMANENT')) return failureReason(String(error.message))
     return failureReason(String(error))
   } catch {
     return 'something was thrown that has no text'

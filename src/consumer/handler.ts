@@ -47,11 +47,12 @@ export function on<Output, Type extends string>(
 ): Handler {
   const type = (typeof event === 'string' ? event : event?.type) as Type
   checkName('type', type)
+  checkHandlerName('handler name', name)
   if (typeof handle !== 'function') throw invalidSetting('handle', 'must be a function')
-  checkOptions(`on(${JSON.stringify(name)})`, options, ['maxAttempts', 'backoff'])
+  checkOptions(`on("${name}")`, options, ['maxAttempts', 'backoff'])
   return {
     type,
-    name: checkHandlerName('handler name', name),
+    name,
     maxAttempts: inRange('maxAttempts', options.maxAttempts, RANGES.maxAttempts),
     backoff: checkBackoff(options.backoff),
     run: async (given, context) => {

@@ -41,18 +41,19 @@ export function planJobs(message: Message, registry: Registry): readonly Job[] {
   const named = new Set(note?.handlers.filter((name) => name !== nobody))
   if (note === undefined || note.handlers.includes(nobody))
     for (const taker of takers) named.add(nameOf(taker, registry))
-  if (named.size > 0) return [...named].map((name) => jobOf(takers, { name, event, registry }))
+  if (named.size > 0) return [...named].map((name) => jobOf(takers, { name, event, registry, shared: named.size > 1 }))
   if (registry.ignore.has(event.type)) return []
   return [refusing(nobody, 'no handler takes this type', 'unhandledType')]
 }
 
-type Named = { readonly name: string; readonly event: Event; readonly registry: Registry }
+type Named = { readonly name: string; readonly event: Event; readonly registry: Registry; readonly shared: boolean }
 
-function jobOf(takers: readonly Handler[], { name, event, registry }: Named): Job {
+function jobOf(takers: readonly Handler[], { name, event, registry, shared }: Named): Job {
   const taker = takers.find((handler) => nameOf(handler, registry) === name)
   if (taker === undefined) return refusing(name, 'no handler of this name takes this type', 'unknownHandler')
   const { maxAttempts, backoff, run } = taker
-  return { name, maxAttempts, backoff, run: (context) => run(event, context) }
+  // What one handler does to its event is not seen by the next one.
+  return { name, maxAttempts, backoff, run: async (context) => run(shared ? structuredClone(event) : event, context) }
 }
 
 function nameOf(handler: Handler, { consumer }: Registry): string {

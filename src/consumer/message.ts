@@ -30,30 +30,58 @@ export type Content =
   /** Malformed: dead-lettered alone, with this reason. */
   | { readonly ok: false; readonly reason: string }
 
-/** Reads an SQS record. Never throws: what cannot be understood is a message with a reason. */
+/** Reads an SQS record. Never throws: what cannot be understood, or is missing, is a message with a reason. */
 export function readMessage(record: SqsRecord): Message {
-  const { messageId, receiptHandle, body, attributes, messageAttributes, eventSourceARN: queueArn } = record
-  const note = decodeLifeNote(messageAttributes[LIFE_ATTRIBUTE]?.stringValue ?? '')
-  const decoded = note?.handlers.every(isPossibleName) === false ? BAD_NOTE : decodeBody(unwrapEventBridge(body))
+  const messageId = textOf(record?.messageId)
+  const body = textOf(record?.body)
+  const queueArn = textOf(record?.eventSourceARN)
+  const attributes = attributesOf(record?.messageAttributes)
+  const note = decodeLifeNote(attributes[LIFE_ATTRIBUTE]?.stringValue ?? '')
+  const decoded = note === undefined || isPossible(note) ? decodeBody(unwrapEventBridge(body)) : BAD_NOTE
   const id = decoded.ok && decoded.own ? decoded.event.id : messageId
-  const groupId = attributes.MessageGroupId ?? id
+  const groupId = textOf(record?.attributes?.MessageGroupId) || id
   return {
     id,
     messageId,
-    receiptHandle,
+    receiptHandle: textOf(record?.receiptHandle),
     body,
-    attributes: messageAttributes,
+    attributes,
     queueArn,
     group: queueArn.endsWith('.fifo') ? groupId : id,
     groupId,
-    receiveCount: Math.max(1, Number(attributes.ApproximateReceiveCount) || 1),
+    receiveCount: Math.max(1, Number(record?.attributes?.ApproximateReceiveCount) || 1),
     life: Math.max(decoded.ok ? decoded.event.life : 0, note?.life ?? 0),
     content: decoded.ok ? { ok: true, event: decoded.event } : decoded,
     ...(note === undefined ? {} : { note }),
   }
 }
 
-const BAD_NOTE = { ok: false, reason: 'the outbox attribute names a handler that cannot be' } as const
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Only what a copy in the dead-letter queue can carry: one odd attribute must not keep it from being sent. */
+function attributesOf(given: Readonly<Record<string, SqsAttribute | null>> | undefined): Record<string, SqsAttribute> {
+  const usable = Object.entries(given ?? {}).flatMap(([name, attribute]): [string, SqsAttribute][] => {
+    const { dataType, stringValue, binaryValue } = attribute ?? {}
+    if (typeof dataType !== 'string') return []
+    if (typeof binaryValue === 'string' && binaryValue !== '') return [[name, { dataType, binaryValue }]]
+    return typeof stringValue === 'string' ? [[name, { dataType, stringValue }]] : []
+  })
+  return Object.fromEntries(usable)
+}
+
+const BAD_NOTE = { ok: false, reason: 'the outbox attribute names too many handlers, or one that cannot be' } as const
+
+/**
+ * Handlers that one message may name: far more than a consumer has for a type. Each one named costs a row in the ledger and,
+ * where nobody is registered under it, a copy in the dead-letter queue.
+ */
+const MAX_NAMED = 100
+
+function isPossible({ handlers }: LifeNote): boolean {
+  return handlers.length <= MAX_NAMED && handlers.every(isPossibleName)
+}
 
 /** `consumer/handler`: fit to be a sort key of the ledger. */
 function isPossibleName(name: string): boolean {

@@ -4,7 +4,7 @@ import type { Exhausted } from '../ledger/decide-claim.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Committer } from '../outbox/commit.ts'
 import { checkOptions, inRange, invalidSetting, RANGES } from '../settings.ts'
-import { consoleLogger, type Logger, silentTelemetry, type Telemetry } from '../telemetry.ts'
+import { type Logger, type Telemetry, unfailing } from '../telemetry.ts'
 import { checkBackoff, checkHandlerName } from './handler.ts'
 import type { HandlerContext } from './handler-context.ts'
 import { runHandler } from './run-handler.ts'
@@ -80,8 +80,10 @@ export async function processOnce<Result>(
   fn: (context: HandlerContext) => Promise<Result> | Result,
 ): Promise<OnceOutcome<Result>> {
   checkOptions('processOnce', options, OPTIONS)
+  if (typeof ledger?.claim !== 'function') throw invalidSetting('ledger', 'must be made by createLedger')
+  if (typeof fn !== 'function') throw invalidSetting('fn', 'must be a function')
   const { consumer, handler, eventId, life = 0, alone = true, outbox } = options
-  const { logger = consoleLogger, telemetry = silentTelemetry, clock = systemClock } = options
+  const { clock = systemClock } = options
   const name = `${checkHandlerName('consumer', consumer)}/${checkHandlerName('handler', handler)}`
   if (typeof eventId !== 'string' || eventId === '' || Buffer.byteLength(eventId) > MAX_ID_BYTES) {
     throw invalidSetting('eventId', `must be text of 1–${MAX_ID_BYTES} bytes`)
@@ -101,7 +103,7 @@ export async function processOnce<Result>(
       throw error
     }
   }
-  const dependencies = { ledger, logger, telemetry, clock, ...(outbox === undefined ? {} : { outbox }) }
+  const dependencies = { ledger, ...unfailing(options), clock, ...(outbox === undefined ? {} : { outbox }) }
   const { signal = new AbortController().signal } = options
   const job = { name, maxAttempts, backoff, run }
   const once = { job, id: eventId, life, receiveCount: 1, redriven: false, lease, deadline, signal, alone }

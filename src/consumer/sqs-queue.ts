@@ -21,8 +21,8 @@ export type SqsQueueOptions = {
 
 /** The queue of a consumer in SQS. Never throws; the client's own retries and timeouts apply. */
 export function createSqsQueue(options: SqsQueueOptions): ConsumerQueue {
-  const { client, deadLetterQueueUrl, queueUrl } = options
   checkOptions('createSqsQueue', options, ['client', 'deadLetterQueueUrl', 'queueUrl'])
+  const { client, deadLetterQueueUrl, queueUrl } = options
   checkClient('client', client, 'SQS')
   checkQueueUrl('deadLetterQueueUrl', deadLetterQueueUrl)
   if (queueUrl !== undefined) checkQueuePair({ queueUrl, deadLetterQueueUrl })

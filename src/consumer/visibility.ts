@@ -1,9 +1,12 @@
 import type { Unsettled } from './batch.ts'
 import type { ConsumerQueue, VisibilityEntry, VisibilityOutcome } from './consumer-queue.ts'
+import { eachAtOnce } from './each-at-once.ts'
 import type { Message } from './message.ts'
 
 /** `ChangeMessageVisibilityBatch` takes ten. */
 const MAX_ENTRIES = 10
+/** A batch of a standard queue may hold thousands; all at once would crowd out the ledger's connections. */
+const MAX_CONCURRENT_REQUESTS = 10
 /** SQS allows 12 hours from the receive on; the rest is left for the time since then. Seconds. */
 const MAX_VISIBILITY_SECONDS = 12 * 3600 - 1000
 /** A redelivery right after a lease's end finds it lapsed, though clocks differ. ms */
@@ -11,7 +14,8 @@ const AFTER_LEASE_MS = 2000
 
 /**
  * Hides the whole batch until shortly after its claims lapse, so that a crash blocks it for seconds, while a function that
- * cannot even start waits the queue's own long time. Answers which messages are not ours any more.
+ * cannot even start waits the queue's own long time. Answers which messages are not ours to run: their handle was refused, or
+ * they have no id to be known by in ledger and answer.
  */
 export async function holdMessages(
   queue: ConsumerQueue,
@@ -23,7 +27,7 @@ export async function holdMessages(
     queue,
     messages.map((message) => ({ message, seconds })),
   )
-  return new Set(messages.filter((_, n) => outcomes[n] === 'lost'))
+  return new Set(messages.filter(({ messageId }, n) => messageId === '' || outcomes[n] === 'lost'))
 }
 
 /** Sets when each kept message comes back. What fails comes back when the claims of this batch lapse. */
@@ -45,14 +49,22 @@ async function setAll(queue: ConsumerQueue, settings: readonly Setting[]): Promi
   const requests = Array.from({ length: Math.ceil(settings.length / MAX_ENTRIES) }, (_, n) =>
     settings.slice(n * MAX_ENTRIES, (n + 1) * MAX_ENTRIES),
   )
-  const answers = await Promise.all(requests.map((request) => setSome(queue, request)))
-  return answers.flat()
+  const answers = new Map<readonly Setting[], readonly VisibilityOutcome[]>()
+  await eachAtOnce(requests, MAX_CONCURRENT_REQUESTS, async (request) => {
+    answers.set(request, await setSome(queue, request))
+  })
+  return requests.flatMap((request) => request.map((_, n) => answers.get(request)?.[n] ?? 'failed'))
 }
 
-function setSome(queue: ConsumerQueue, settings: readonly Setting[]): Promise<readonly VisibilityOutcome[]> {
+/** A queue that throws, against its promise, has set nothing: the messages keep the visibility they had. */
+async function setSome(queue: ConsumerQueue, settings: readonly Setting[]): Promise<readonly VisibilityOutcome[]> {
   const entries: VisibilityEntry[] = settings.map(({ message: { receiptHandle }, seconds }) => ({
     receiptHandle,
     seconds,
   }))
-  return queue.setVisibility(settings[0]?.message.queueArn ?? '', entries)
+  try {
+    return (await queue.setVisibility(settings[0]?.message.queueArn ?? '', entries)) ?? []
+  } catch {
+    return []
+  }
 }

@@ -2,7 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { type Clock, systemClock } from '../clock.ts'
 import { KEEP_RELAYED_SECONDS } from '../outbox/row.ts'
 import { checkClient, checkOptions, inRange, invalidSetting } from '../settings.ts'
-import { consoleLogger, type Logger, silentTelemetry, type Telemetry } from '../telemetry.ts'
+import { type Logger, type Telemetry, unfailing } from '../telemetry.ts'
 import { createDynamoRowStore } from './dynamo-row-store.ts'
 import { compileRoutes, type Route } from './routes.ts'
 import type { RelayDeps } from './run.ts'
@@ -68,8 +68,7 @@ export function wireRelay(owner: string, options: RelayOptions): RelayWiring {
     takeOverRegions,
     keepSeconds: inRange('keepRelayedSeconds', options.keepRelayedSeconds, KEEP),
     clock,
-    logger: options.logger ?? consoleLogger,
-    telemetry: options.telemetry ?? silentTelemetry,
+    ...unfailing(options),
   }
 }
 

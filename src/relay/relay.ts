@@ -1,3 +1,4 @@
+import { checkRecords } from '../settings.ts'
 import type { InvocationContext, StreamEvent, StreamResponse } from './lambda-event.ts'
 import { relayBatch } from './relay-batch.ts'
 import { type RelayOptions, resolveDeps, wireRelay } from './relay-options.ts'
@@ -17,6 +18,6 @@ export function createRelay(options: RelayOptions): Relay {
   const wiring = wireRelay('createRelay', options)
   return async (event, context) => {
     const remaining = Math.min(context?.getRemainingTimeInMillis() ?? LONGEST_RUN_MS, LONGEST_RUN_MS)
-    return relayBatch(beginRun(await resolveDeps(wiring), remaining), event.Records)
+    return relayBatch(beginRun(await resolveDeps(wiring), remaining), checkRecords('DynamoDB', event?.Records))
   }
 }
