@@ -1,6 +1,7 @@
 import {
   type AttributeValue,
   BatchGetItemCommand,
+  DescribeTableCommand,
   GetItemCommand,
   QueryCommand,
   ScanCommand,
@@ -9,8 +10,10 @@ import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { jitter } from '../backoff.ts'
 import { OutboxError } from '../errors.ts'
 import type { RowKey } from '../outbox/row.ts'
-import { itemKey } from '../relay/dynamo-row-requests.ts'
+import { itemKey } from '../outbox/row-queries.ts'
+import { readHeartbeat } from '../relay/heartbeat.ts'
 import { keyOf, numberOf } from '../relay/row-image.ts'
+import { HEARTBEAT_PK, type Heartbeat } from '../relay/row-store.ts'
 import { OUTBOX_TABLE } from '../tables.ts'
 import { type RowSummary, SUMMARY_ATTRIBUTES, summarizeRow } from './row-summary.ts'
 import type { CheckedSystem } from './system.ts'
@@ -124,6 +127,31 @@ export async function* scanRows(
     yield (page.Items ?? []).flatMap(summaryOf)
     from = page.LastEvaluatedKey
   } while (from !== undefined)
+}
+
+/** By DynamoDB's own count, which may be six hours old. */
+export async function readTableSize({ dynamo, outboxTable }: CheckedSystem): Promise<{ rows: number; bytes: number }> {
+  const { Table } = await dynamo.send(new DescribeTableCommand({ TableName: outboxTable }))
+  return { rows: Table?.ItemCount ?? 0, bytes: Table?.TableSizeBytes ?? 0 }
+}
+
+/** When the sweeper last ran in each Region, and what it found then. */
+export async function readHeartbeats({
+  dynamo,
+  outboxTable,
+}: CheckedSystem): Promise<readonly (Heartbeat & { readonly region: string })[]> {
+  const { Items = [] } = await dynamo.send(
+    new QueryCommand({
+      TableName: outboxTable,
+      ConsistentRead: true,
+      KeyConditionExpression: 'pk = :heartbeats',
+      ExpressionAttributeValues: { ':heartbeats': { S: HEARTBEAT_PK } },
+    }),
+  )
+  return Items.flatMap((item) => {
+    const beat = readHeartbeat(item)
+    return beat === undefined ? [] : [{ ...beat, region: item['sk']?.S ?? '' }]
+  })
 }
 
 function summaryOf(item: Item): RowSummary[] {

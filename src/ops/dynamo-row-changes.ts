@@ -2,7 +2,7 @@ import { type AttributeValue, UpdateItemCommand } from '@aws-sdk/client-dynamodb
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { errorName } from '../errors.ts'
 import { KEEP_RELAYED_SECONDS, pendingShard } from '../outbox/row.ts'
-import { itemKey } from '../relay/dynamo-row-requests.ts'
+import { itemKey } from '../outbox/row-queries.ts'
 import { type HistoryEntry, withEntry } from './history.ts'
 import type { RowSummary } from './row-summary.ts'
 import type { CheckedSystem } from './system.ts'

@@ -26,7 +26,7 @@ import {
 } from './dynamo-row-requests.ts'
 import { readHeartbeat } from './heartbeat.ts'
 import { keyOf, numberOf, type RowImage } from './row-image.ts'
-import type { Heartbeat, Landing, Mark, MarkAnswer, RowStore } from './row-store.ts'
+import type { Landing, Mark, MarkAnswer, RowStore } from './row-store.ts'
 
 /** Requests in which DynamoDB may answer less than was asked, before it counts as not answering. */
 const READ_TRIES = 6

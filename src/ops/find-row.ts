@@ -1,0 +1,81 @@
+import { OutboxError } from '../errors.ts'
+import { eventId, type Identity } from '../event/identity.ts'
+import { ALL_DEAD_SHARDS, ALL_PENDING_SHARDS, identityOf, type RowKey, rowKey } from '../outbox/row.ts'
+import { createPool } from '../relay/pool.ts'
+import { checkOptions, invalidSetting } from '../settings.ts'
+import type { Watch } from './dead-letters.ts'
+import { indexedRows, readRow, readSummaries } from './dynamo-outbox-rows.ts'
+import type { RowSummary } from './row-summary.ts'
+import { type ScanConsent, scanFor } from './scan.ts'
+import type { CheckedSystem } from './system.ts'
+
+/** An event by its id, or by its names; of an ordered event `key` is its group, a space, its sequence. */
+export type EventRef = { readonly id: string } | { readonly source: string; readonly key: string }
+
+export type FoundRow = { readonly summary: RowSummary; readonly body: string | undefined }
+
+const SHARDS_AT_ONCE = 8
+
+/** Refuses (`INVALID_SETTING`) what names no event. */
+export function checkRef(owner: string, ref: EventRef): void {
+  checkOptions(owner, ref, 'id' in ref ? ['id'] : ['source', 'key'])
+  const texts: readonly unknown[] = 'id' in ref ? [ref.id] : [ref.source, ref.key]
+  if (!texts.every((text) => typeof text === 'string' && text !== ''))
+    throw invalidSetting(owner, 'must be an event id, or the source and key of an event')
+}
+
+export function idOf(ref: EventRef): string {
+  return 'id' in ref ? ref.id : eventId(ref)
+}
+
+/**
+ * The row of an event. By its names with one read. By its id among the pending and dead rows, whose cost follows how many
+ * there are; then, if that is agreed to, by a scan of the whole table. Undefined if it is not found.
+ */
+export async function findRow(
+  system: CheckedSystem,
+  ref: EventRef,
+  how: Watch & ScanConsent,
+): Promise<FoundRow | undefined> {
+  if (!('id' in ref)) return readRow(system, rowKey(identityFrom(ref)))
+  const { id } = ref
+  const key = await findInIndex(system, id)
+  if (key !== undefined) return readRow(system, key)
+  if (how.onEstimate === undefined) return undefined
+  const { rows } = await scanFor(system, { ...how, isWanted: (row) => row.id === id, limit: 1 })
+  return rows[0] === undefined ? undefined : readRow(system, rows[0])
+}
+
+/** `orders 7` with a space in it is the key of an ordered event. */
+function identityFrom({ source, key }: { readonly source: string; readonly key: string }): Identity {
+  const space = key.lastIndexOf(' ')
+  if (space < 0) return { source, key }
+  const sequence = Number(key.slice(space + 1))
+  if (Number.isSafeInteger(sequence) && sequence >= 0) return { source, group: key.slice(0, space), sequence }
+  throw new OutboxError('INVALID_SETTING', 'key: what follows the space must be the sequence of an ordered event.')
+}
+
+async function findInIndex(system: CheckedSystem, id: string): Promise<RowKey | undefined> {
+  const pool = createPool(SHARDS_AT_ONCE)
+  let found: RowKey | undefined
+  const readShard = async (shard: string): Promise<void> => {
+    for await (const page of indexedRows(system, shard)) {
+      if (found !== undefined) return
+      found = await pick(system, page, id)
+    }
+  }
+  for (const shard of [...ALL_DEAD_SHARDS, ...ALL_PENDING_SHARDS]) await pool.start(() => readShard(shard))
+  await pool.idle()
+  return found
+}
+
+/** The id of a row of ours is the hash of its key; a foreign row must be read. */
+async function pick(system: CheckedSystem, page: readonly RowKey[], id: string): Promise<RowKey | undefined> {
+  const foreign: RowKey[] = []
+  for (const { pk, sk } of page) {
+    const identity = identityOf({ pk, sk })
+    if (identity === undefined) foreign.push({ pk, sk })
+    else if (eventId(identity) === id) return { pk, sk }
+  }
+  return (await readSummaries(system, foreign)).find((row) => row.id === id)
+}
