@@ -17,6 +17,7 @@ export type AssaultDependencies = {
   readonly signal: (pid: number, name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => boolean
   readonly sleep: (ms: number) => Promise<void>
   readonly counts: Counts
+  readonly tell: (at: number, text: string) => void
   readonly behind: (work: Promise<unknown>) => void
 }
 
@@ -29,17 +30,16 @@ export function createAssault(deps: AssaultDependencies) {
 
   /** Kills, or freezes and thaws later; resolves once the process is dead or thawed. */
   const hit = (journey: Journey, strike: Strike): Promise<void> => {
-    const { process, role, label, body } = journey.request
+    const { id, process, role, label, body } = journey.request
     const { moment, freezeMs } = strike
     const pid = deps.pidOf(process)
     if (pid === undefined || !deps.signal(pid, freezeMs === undefined ? 'SIGKILL' : 'SIGSTOP')) {
       strike.again()
       return Promise.resolve()
     }
-    const what = freezeMs === undefined ? 'killed' : 'frozen'
-    journey.marks.push(`${what} ${moment === 'before' ? 'before it' : `after it was ${moment}`}`)
     counts.fault(freezeMs === undefined ? 'kills' : 'freezes')
     counts.kill({ role, operation: label, moment })
+    const touched = namesIn(body)
     const report: KillReport = {
       process,
       pid,
@@ -47,9 +47,12 @@ export function createAssault(deps: AssaultDependencies) {
       operation: label,
       moment,
       at: clock.now(),
-      touched: namesIn(body),
+      touched,
       ...(freezeMs === undefined ? {} : { freezeMs }),
     }
+    const what = freezeMs === undefined ? 'killed' : `frozen for ${freezeMs} ms`
+    const when = moment === 'before' ? 'before' : `after it was ${moment}:`
+    deps.tell(report.at, `${process} ${what} ${when} #${id} ${label}: ${touched.join(', ')}`)
     strike.done(report)
     return freezeMs === undefined ? Promise.resolve() : sleep(freezeMs).then(() => void deps.signal(pid, 'SIGCONT'))
   }

@@ -81,7 +81,8 @@ export async function startFaultLayer(options: FaultLayerOptions): Promise<Fault
   const stale = createStaleIndex()
   const course = createCourse({ clock, rates: () => rates, transit, stale, sleep, count, behind })
   const pidOf = (process: string): number | undefined => pids.get(process)
-  const assault = createAssault({ clock, transit, pidOf, signal: sendSignal, sleep, counts, behind })
+  const { tell } = recorder
+  const assault = createAssault({ clock, transit, pidOf, signal: sendSignal, sleep, counts, tell, behind })
 
   const meet = async (journey: Journey): Promise<Outcome> => {
     const { request } = journey

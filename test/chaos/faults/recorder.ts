@@ -9,6 +9,8 @@ import type { LayerRequest } from './request.ts'
 /** Every request of a run in a file, so that a breach at the end of half an hour can still be traced to its beginning. */
 export type Recorder = {
   readonly note: (passage: Passage) => void
+  /** What befell a process, at `at` ms of the rig's clock. */
+  readonly tell: (at: number, text: string) => void
   /** Lines that name one of these texts, in the order in which the requests ended. */
   readonly trace: (texts: readonly string[]) => Promise<readonly string[]>
   readonly close: () => Promise<void>
@@ -43,15 +45,15 @@ export async function openRecorder(start: number): Promise<Recorder> {
     bytes = 0
     turning = undefined
   }
-  const note: Recorder['note'] = (passage) => {
-    const text = `${line(passage, start)}\n`
+  const write = (text: string): void => {
     if (turning !== undefined) return
-    bytes += text.length
-    file.write(text)
+    bytes += text.length + 1
+    file.write(`${text}\n`)
     if (bytes > FILE_BYTES) turning = turn()
   }
   return {
-    note,
+    note: (passage) => write(line(passage, start)),
+    tell: (at, text) => write(`${seconds(at - start)} ${text}`),
     trace: async (texts) => {
       await turning
       await new Promise((resolve) => file.write('', resolve))
@@ -79,7 +81,8 @@ function line({ request, from, to, marks, answer }: Passage, start: number): str
   const times = `${seconds(from - start)}–${seconds(to - start)}`
   const end = answer === undefined ? 'no answer' : `${answer.status}${errorOf(answer)}`
   const asked = namesIn(request.body).join(', ')
-  const got = answer === undefined ? '' : ` ⇒ ${namesIn(answer.body).slice(0, SHOWN_NAMES).join(', ')}`
+  const names = answer === undefined ? [] : namesIn(answer.body).slice(0, SHOWN_NAMES)
+  const got = names.length === 0 ? '' : ` ⇒ ${names.join(', ')}`
   const faults = marks.length === 0 ? '' : ` [${marks.join('; ')}]`
   return `${times} #${request.id} ${request.process} ${request.label}${faults} → ${end}: ${asked}${got}`
 }
