@@ -8,6 +8,7 @@ export type Range = { readonly min: number; readonly max: number; readonly defau
 export const RANGES = {
   leaseSeconds: { min: 1, max: 3600, default: 60, unit: 'seconds' },
   maxAttempts: { min: 1, max: 100, default: DEFAULT_MAX_ATTEMPTS, unit: 'attempts' },
+  maxClaims: { min: 1, max: 100, default: 20, unit: 'claims' },
   backoffFirstSeconds: { min: 0, max: 86_400, default: DEFAULT_BACKOFF.firstSeconds, unit: 'seconds' },
   backoffCapSeconds: { min: 0, max: 86_400, default: DEFAULT_BACKOFF.capSeconds, unit: 'seconds' },
 } as const satisfies Record<string, Range>

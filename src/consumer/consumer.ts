@@ -1,3 +1,4 @@
+import { checkShortName } from '../checks.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Committer } from '../outbox/commit.ts'
@@ -6,7 +7,7 @@ import { type Logger, type Telemetry, unfailing } from '../telemetry.ts'
 import { runBatch } from './batch.ts'
 import type { ConsumerQueue } from './consumer-queue.ts'
 import type { DeliveryDependencies } from './delivery.ts'
-import { checkHandlerName, type Handler } from './handler.ts'
+import type { Handler } from './handler.ts'
 import { beginInvocation } from './invocation.ts'
 import { readMessage } from './message.ts'
 import type { BatchResponse, LambdaContext, SqsEvent } from './sqs-event.ts'
@@ -81,7 +82,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
 function check(options: ConsumerOptions): number | undefined {
   checkOptions('createConsumer', options, OPTIONS)
   const { name, ledger, queue, outbox, handlers, ignore, leaseSeconds } = options
-  checkHandlerName('name', name)
+  checkShortName('name', name)
   if (typeof ledger?.claim !== 'function') throw invalidSetting('ledger', 'must be made by createLedger')
   if (typeof queue?.deadLetter !== 'function') throw invalidSetting('queue', 'must be made by createSqsQueue')
   if (!Array.isArray(handlers) || handlers.length === 0)

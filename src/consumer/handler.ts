@@ -1,4 +1,5 @@
-import { type Backoff, DEFAULT_BACKOFF } from '../backoff.ts'
+import type { Backoff } from '../backoff.ts'
+import { checkBackoff, checkShortName } from '../checks.ts'
 import { permanentError } from '../errors.ts'
 import { validateData } from '../event/define-event.ts'
 import type { Event } from '../event/event.ts'
@@ -47,7 +48,7 @@ export function on<Output, Type extends string>(
 ): Handler {
   const type = (typeof event === 'string' ? event : event?.type) as Type
   checkName('type', type)
-  checkHandlerName('handler name', name)
+  checkShortName('handler name', name)
   if (typeof handle !== 'function') throw invalidSetting('handle', 'must be a function')
   checkOptions(`on("${name}")`, options, ['maxAttempts', 'backoff'])
   return {
@@ -69,20 +70,4 @@ async function validated<Output>(
   const validation = await validateData(definition, data)
   if (validation.ok) return validation.value
   throw permanentError(`the data does not fit the schema at ${validation.paths.join(', ')}`)
-}
-
-/** 1–64 letters, digits, `.`, `_` and `-`, starting with a letter or digit. */
-const HANDLER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
-
-export function checkHandlerName(path: string, name: string): string {
-  if (typeof name === 'string' && HANDLER_NAME.test(name)) return name
-  throw invalidSetting(path, 'must be 1–64 letters, digits, ".", "_" and "-", starting with a letter or digit')
-}
-
-export function checkBackoff(backoff: Partial<Backoff> = {}): Backoff {
-  checkOptions('backoff', backoff, Object.keys(DEFAULT_BACKOFF))
-  return {
-    firstSeconds: inRange('backoff.firstSeconds', backoff.firstSeconds, RANGES.backoffFirstSeconds),
-    capSeconds: inRange('backoff.capSeconds', backoff.capSeconds, RANGES.backoffCapSeconds),
-  }
 }

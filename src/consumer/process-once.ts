@@ -1,11 +1,11 @@
 import type { Backoff } from '../backoff.ts'
+import { checkBackoff, checkShortName } from '../checks.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import type { Exhausted } from '../ledger/decide-claim.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Committer } from '../outbox/commit.ts'
 import { checkOptions, inRange, invalidSetting, RANGES } from '../settings.ts'
 import { type Logger, type Telemetry, unfailing } from '../telemetry.ts'
-import { checkBackoff, checkHandlerName } from './handler.ts'
 import type { HandlerContext } from './handler-context.ts'
 import { runHandler } from './run-handler.ts'
 
@@ -84,7 +84,7 @@ export async function processOnce<Result>(
   if (typeof fn !== 'function') throw invalidSetting('fn', 'must be a function')
   const { consumer, handler, eventId, life = 0, alone = true, outbox } = options
   const { clock = systemClock } = options
-  const name = `${checkHandlerName('consumer', consumer)}/${checkHandlerName('handler', handler)}`
+  const name = `${checkShortName('consumer', consumer)}/${checkShortName('handler', handler)}`
   if (typeof eventId !== 'string' || eventId === '' || Buffer.byteLength(eventId) > MAX_ID_BYTES) {
     throw invalidSetting('eventId', `must be text of 1–${MAX_ID_BYTES} bytes`)
   }

@@ -48,27 +48,43 @@ function plainValue(value: AttributeValue): unknown {
   return value.S ?? value.BOOL ?? value.B
 }
 
-const CONTENT: Readonly<Record<string, (content: unknown) => boolean>> = {
-  S: (content) => typeof content === 'string',
-  N: (content) => typeof content === 'string',
-  B: ArrayBuffer.isView,
-  BOOL: (content) => typeof content === 'boolean',
-  NULL: (content) => typeof content === 'boolean',
-  SS: Array.isArray,
-  NS: Array.isArray,
-  BS: Array.isArray,
-  L: Array.isArray,
-  M: (content) => typeof content === 'object' && content !== null,
-}
+/** Deepest nesting that DynamoDB takes, and a little more: it is the one to refuse that. */
+const MAX_DEPTH = 40
+
+type Check = (content: unknown, depth: number) => boolean
+const isText: Check = (content) => typeof content === 'string'
+const isTruth: Check = (content) => typeof content === 'boolean'
+const isBytes: Check = (content) => ArrayBuffer.isView(content)
+const isValue: Check = (content, depth) => isAttributeValue(content, depth + 1)
+const listOf =
+  (isElement: Check): Check =>
+  (content, depth) =>
+    Array.isArray(content) && content.every((element) => isElement(element, depth))
+
+const CONTENT: ReadonlyMap<string, Check> = new Map<string, Check>([
+  ['S', isText],
+  ['N', isText],
+  ['B', isBytes],
+  ['BOOL', isTruth],
+  ['NULL', isTruth],
+  ['SS', listOf(isText)],
+  ['NS', listOf(isText)],
+  ['BS', listOf(isBytes)],
+  ['L', listOf(isValue)],
+  ['M', (content, depth) => isMap(content) && Object.values(content).every((value) => isValue(value, depth))],
+])
 
 /** Whether a value has the shape of an AttributeValue: one member that names a type, with content of that type. */
-function isAttributeValue(value: unknown): value is AttributeValue {
-  if (typeof value !== 'object' || value === null) return false
-  const members = Object.entries(value).filter(([, content]) => content !== undefined)
-  const [only] = members
-  return members.length === 1 && only !== undefined && CONTENT[only[0]]?.(only[1]) === true
+function isAttributeValue(value: unknown, depth = 0): value is AttributeValue {
+  if (!isMap(value) || depth > MAX_DEPTH) return false
+  const [only, ...others] = Object.entries(value).filter(([, content]) => content !== undefined)
+  return only !== undefined && others.length === 0 && CONTENT.get(only[0])?.(only[1], depth) === true
 }
 
 export function isAttributeItem(item: unknown): item is AttributeItem {
-  return typeof item === 'object' && item !== null && Object.values(item).every(isAttributeValue)
+  return isMap(item) && Object.values(item).every((value) => isAttributeValue(value))
+}
+
+function isMap(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }

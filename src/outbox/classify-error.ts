@@ -1,4 +1,4 @@
-import { errorName } from '../errors.ts'
+import { errorName, memberOf } from '../errors.ts'
 
 /** One action's part in a cancelled transaction. */
 export type CancellationReason = { readonly code: string; readonly item?: Readonly<Record<string, unknown>> }
@@ -17,71 +17,75 @@ export type SendFailure = {
   readonly sentBefore: boolean
 }
 
-type AwsError = {
-  readonly message?: unknown
-  readonly cause?: unknown
-  readonly $metadata?: { readonly httpStatusCode?: number; readonly attempts?: number }
-  readonly $retryable?: { readonly throttling?: boolean }
-  readonly CancellationReasons?: readonly { readonly Code?: string; readonly Item?: Record<string, unknown> }[]
-}
+const KINDS: ReadonlyMap<string, SendFailure['kind']> = new Map(
+  Object.entries({
+    TransactionCanceledException: 'cancelled',
+    TransactionInProgressException: 'in-progress',
+    IdempotentParameterMismatchException: 'mismatch',
+    IdempotentParameterMismatch: 'mismatch',
+    TransactionConflictException: 'busy',
+    ThrottlingException: 'busy',
+    ThrottledException: 'busy',
+    ProvisionedThroughputExceededException: 'busy',
+    RequestLimitExceeded: 'busy',
+    TooManyRequestsException: 'busy',
+    ValidationException: 'invalid',
+    SerializationException: 'invalid',
+    CredentialsProviderError: 'unavailable',
+    RequestTimeout: 'unanswered',
+    RequestTimeoutException: 'unanswered',
+  } as const),
+)
 
-const KINDS: Readonly<Record<string, SendFailure['kind']>> = {
-  TransactionCanceledException: 'cancelled',
-  TransactionInProgressException: 'in-progress',
-  IdempotentParameterMismatchException: 'mismatch',
-  IdempotentParameterMismatch: 'mismatch',
-  TransactionConflictException: 'busy',
-  ThrottlingException: 'busy',
-  ThrottledException: 'busy',
-  ProvisionedThroughputExceededException: 'busy',
-  RequestLimitExceeded: 'busy',
-  TooManyRequestsException: 'busy',
-  ValidationException: 'invalid',
-  SerializationException: 'invalid',
-  CredentialsProviderError: 'unavailable',
-  RequestTimeout: 'unanswered',
-  RequestTimeoutException: 'unanswered',
-}
-
-/** Classifies an error by name, of whichever copy of the SDK; `count` is the number of actions that were sent. */
+/** Classifies an error by name, of whichever copy of the SDK; `count` is the number of actions that were sent. Never throws. */
 export function classifyError(error: unknown, count: number): SendFailure {
   const known = findKnown(error)
   const name = errorName(known)
-  const { $metadata } = known
   const kind = kindOf(known, name)
-  const sentBefore = ($metadata?.attempts ?? 1) > 1
+  const attempts = memberOf(memberOf(known, '$metadata'), 'attempts')
+  const sentBefore = typeof attempts === 'number' && attempts > 1
   if (kind !== 'cancelled') return { kind, name, sentBefore }
   const reasons = readReasons(known, count)
   return { kind, name, sentBefore, ...(reasons === undefined ? {} : { reasons }) }
 }
 
-function kindOf({ $metadata, $retryable }: AwsError, name: string): SendFailure['kind'] {
-  const named = KINDS[name]
+function kindOf(error: unknown, name: string): SendFailure['kind'] {
+  const named = KINDS.get(name)
   if (named !== undefined) return named
-  if ($retryable?.throttling === true) return 'busy'
-  const status = $metadata?.httpStatusCode
+  if (memberOf(memberOf(error, '$retryable'), 'throttling') === true) return 'busy'
+  const status = statusOf(error)
   return status !== undefined && status >= 400 && status < 500 ? 'unavailable' : 'unanswered'
 }
 
+function statusOf(error: unknown): number | undefined {
+  const status = memberOf(memberOf(error, '$metadata'), 'httpStatusCode')
+  return typeof status === 'number' ? status : undefined
+}
+
 /** A framework that owns the call may wrap the error: the first one in the chain of causes that says something. */
-function findKnown(error: unknown): AwsError {
+function findKnown(error: unknown): unknown {
   let current = error
   for (let depth = 0; depth < 5 && typeof current === 'object' && current !== null; depth++) {
-    const candidate = current as AwsError
-    if (errorName(current) in KINDS || candidate.$metadata?.httpStatusCode !== undefined) return candidate
-    current = candidate.cause
+    if (KINDS.has(errorName(current)) || statusOf(current) !== undefined) return current
+    current = memberOf(current, 'cause')
   }
-  return typeof error === 'object' && error !== null ? (error as AwsError) : {}
+  return error
 }
 
 /** Reasons as the SDK gives them, else the codes from the message, `… reasons [None, ConditionalCheckFailed]`. */
-function readReasons({ CancellationReasons, message }: AwsError, count: number): CancellationReason[] | undefined {
-  if (CancellationReasons?.length === count) {
-    return CancellationReasons.map(({ Code, Item }) => ({
-      code: Code ?? 'None',
-      ...(Item === undefined ? {} : { item: Item }),
-    }))
-  }
+function readReasons(error: unknown, count: number): CancellationReason[] | undefined {
+  const given = memberOf(error, 'CancellationReasons')
+  if (Array.isArray(given) && given.length === count) return given.map(readReason)
+  const message = memberOf(error, 'message')
   const codes = typeof message === 'string' ? /\[([\w, ]+)\]/.exec(message)?.[1]?.split(', ') : undefined
   return codes?.length === count ? codes.map((code) => ({ code })) : undefined
+}
+
+function readReason(reason: unknown): CancellationReason {
+  const code = memberOf(reason, 'Code')
+  const item = memberOf(reason, 'Item')
+  return {
+    code: typeof code === 'string' ? code : 'None',
+    ...(typeof item === 'object' && item !== null ? { item: { ...item } } : {}),
+  }
 }

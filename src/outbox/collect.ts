@@ -1,5 +1,6 @@
 import { OutboxError } from '../errors.ts'
 import type { NewEvent } from '../event/event.ts'
+import { invalidSetting } from '../settings.ts'
 
 /** What a function adds to one transaction. Nothing is sent before the outermost `collect` ends. */
 export type Collector<Write> = {
@@ -27,6 +28,7 @@ type Work<Write, Result> = (tx: Collector<Write>) => Promise<Result> | Result
  * an inner `collect` still runs. Used after its end, `tx` throws `INVALID_USE`: nothing can leave the transaction unseen.
  */
 export async function gather<Write, Result>(work: Work<Write, Result>): Promise<Collected<Write, Result>> {
+  if (typeof work !== 'function') throw invalidSetting('collect', 'must be given a function')
   const writes: Write[] = []
   const events: NewEvent[] = []
   let open = true

@@ -1,10 +1,15 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { type Clock, systemClock } from '../clock.ts'
 import type { NewEvent } from '../event/event.ts'
 import { checkClient, checkOptions, invalidSetting } from '../settings.ts'
+import type { DeliveryKind } from './build-row.ts'
 import type { AttributeWrite, ClientChoice, ClientWrite, DocumentWrite, SendTransaction } from './client-write.ts'
 import { type Collector, gather } from './collect.ts'
 import type { CommitRequest, Committer, EnqueuedEvent, OnExisting } from './commit.ts'
 import { commitTransaction } from './commit-transaction.ts'
+import type { Puller } from './create-puller.ts'
+import { openPuller, type PullOptions } from './dynamo-pull.ts'
 import { createSession } from './dynamo-session.ts'
 import { outcomeError } from './outcome-error.ts'
 
@@ -13,6 +18,11 @@ export type OutboxOptions = ClientChoice & {
   readonly tableName: string
   /** Region written to the rows. Default: the client's. */
   readonly region?: string
+  /**
+   * Who takes the rows. Default `relay`: relay and sweeper send them to queues and buses. `pull`: processes take them from
+   * the table by {@link Outbox.pull}. One group belongs to one of the two.
+   */
+  readonly delivery?: DeliveryKind
   /** Default: the machine's. */
   readonly clock?: Clock
   /** Called once per transaction with events: the current `traceparent` of W3C Trace Context. A header of the event's own wins. */
@@ -56,7 +66,19 @@ export type Outbox<Write = ClientWrite> = Committer & {
     work: (tx: Collector<Write>) => Promise<Result> | Result,
     options?: TransactOptions,
   ): Promise<TransactResult & { readonly result: Result }>
+  /** A worker's hand on the rows of one source. Only with `delivery: 'pull'`; throws `INVALID_SETTING` for wrong options. */
+  pull(options: PullOptions): Puller
 }
+
+const OPTIONS: readonly (keyof OutboxOptions)[] = [
+  'client',
+  'documentClient',
+  'tableName',
+  'region',
+  'delivery',
+  'clock',
+  'traceparent',
+]
 
 /**
  * The write path. Say which client it is: with `documentClient`, items are native values under its own options; with
@@ -65,19 +87,23 @@ export type Outbox<Write = ClientWrite> = Committer & {
 export function createOutbox(options: OutboxOptions & { readonly client: object }): Outbox<AttributeWrite>
 export function createOutbox(options: OutboxOptions & { readonly documentClient: object }): Outbox<DocumentWrite>
 export function createOutbox(options: OutboxOptions): Outbox {
-  checkOptions('createOutbox', options, ['client', 'documentClient', 'tableName', 'region', 'clock', 'traceparent'])
-  const { tableName, region, clock = systemClock, traceparent } = options
+  checkOptions('createOutbox', options, OPTIONS)
+  const { tableName, region, delivery = 'relay', clock = systemClock, traceparent } = options
   if (typeof tableName !== 'string' || tableName === '')
     throw invalidSetting('tableName', 'must be the name of the outbox table')
   // No relay would ever take rows of a Region without a name, and nobody would be told.
   if (region !== undefined && (typeof region !== 'string' || region === ''))
     throw invalidSetting('region', "must be the name of a Region, or left out for the client's")
+  if (delivery !== 'relay' && delivery !== 'pull') throw invalidSetting('delivery', 'must be "relay" or "pull"')
   const outbox = {
     tableName,
+    delivery,
     ...(region === undefined ? {} : { region }),
     ...(traceparent === undefined ? {} : { traceparent }),
   }
-  const session = createSession(checkChoice(options))
+  const choice = checkChoice(options)
+  const session = createSession(choice)
+  const collecting = new AsyncLocalStorage<true>()
   const commit = (request: CommitRequest) => commitTransaction({ session, clock, outbox }, request)
   const transact: Outbox['transact'] = async (transaction) => {
     checkOptions('transact', transaction, ['writes', 'events', 'onExisting', 'token', 'send'])
@@ -92,8 +118,22 @@ export function createOutbox(options: OutboxOptions): Outbox {
     transact,
     collect: async (work, transactOptions = {}) => {
       checkOptions('collect', transactOptions, ['onExisting', 'token', 'send'])
-      const { result, ...gathered } = await gather(work)
+      const { result, ...gathered } = await collecting.run(true, () => gather(work))
       return { ...(await transact({ ...transactOptions, ...gathered })), result }
+    },
+    pull: (pullOptions) => {
+      if (delivery !== 'pull') throw invalidSetting('delivery', 'must be "pull" in createOutbox for a pull worker')
+      return openPuller(
+        {
+          // A document client sends the plain client's commands too, as they are.
+          client: (choice.client ?? choice.documentClient) as DynamoDBClient,
+          tableName,
+          clock,
+          region: async () => region ?? (await session.region()),
+          isCollecting: () => collecting.getStore() === true,
+        },
+        pullOptions,
+      )
     },
   }
 }

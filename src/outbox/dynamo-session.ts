@@ -13,10 +13,11 @@ import {
   TransactWriteCommand,
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb'
+import { SEQUENCE_DIGITS } from '../event/identity.ts'
 import { isAttributeItem, marshalAction, marshalItem } from './attribute-form.ts'
 import type { AttributeWrite, ClientChoice, ClientWrite } from './client-write.ts'
 import { marshalNative, unmarshalNative } from './dynamo-native-form.ts'
-import type { RowKey } from './row.ts'
+import { isOrderedKey, type RowKey } from './row.ts'
 import type { Session } from './session.ts'
 
 /** A session through the client given. */
@@ -61,22 +62,36 @@ function reads(
       return output.Item
     },
     highestSequence: async (tableName, pk) => {
-      const command = new QueryCommand(highestSequenceInput(tableName, pk))
-      const output: QueryCommandOutput = await (client as DynamoDBClient).send(command)
-      const sk = output.Items?.[0]?.sk?.S
-      return sk === undefined ? undefined : Number(sk)
+      // What somebody else put under the group's key is passed over: usually there is none, and the first row is the one.
+      for (let after: string | undefined; ; ) {
+        const command = new QueryCommand(highestSequenceInput(tableName, pk, after))
+        const output: QueryCommandOutput = await (client as DynamoDBClient).send(command)
+        const keys = (output.Items ?? []).map(({ sk }) => sk?.S ?? '')
+        const highest = keys.find((sk) => isOrderedKey({ pk, sk }))
+        if (highest !== undefined) return Number(highest)
+        if (keys.length === 0) return undefined
+        after = keys.at(-1)
+      }
     },
   }
 }
 
-function highestSequenceInput(tableName: string, pk: RowKey['pk']): QueryCommandInput {
+/** Rows looked through at a time, where the first one is no number. */
+const FURTHER_ROWS = 100
+
+function highestSequenceInput(tableName: string, pk: RowKey['pk'], after: string | undefined): QueryCommandInput {
   return {
     TableName: tableName,
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': { S: pk } },
+    KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
+    ExpressionAttributeValues: {
+      ':pk': { S: pk },
+      ':first': { S: '0'.repeat(SEQUENCE_DIGITS) },
+      ':last': { S: '9'.repeat(SEQUENCE_DIGITS) },
+    },
     ProjectionExpression: 'sk',
     ScanIndexForward: false,
-    Limit: 1,
+    Limit: after === undefined ? 1 : FURTHER_ROWS,
     ConsistentRead: true,
+    ...(after === undefined ? {} : { ExclusiveStartKey: marshalItem({ pk, sk: after }) }),
   }
 }

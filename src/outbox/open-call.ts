@@ -37,7 +37,7 @@ export async function openCall(
     throw new OutboxError('INVALID_USE', 'Events need an outbox. Create one for this consumer with createOutbox.')
   }
   const created = clock.now()
-  const events = await draftEvents(request.events, request.events.length > 0 ? outbox?.traceparent?.() : undefined)
+  const events = await draftEvents(request.events, request.events.length > 0 ? currentTrace(outbox) : undefined)
   if (events === undefined) return undefined
   const region = request.events.length === 0 ? '' : (outbox?.region ?? (await clientRegion(session)))
   const instance = clock.id().replaceAll('-', '').slice(-INSTANCE_LENGTH)
@@ -61,8 +61,21 @@ function checkRequest(request: CommitRequest): void {
     throw invalidSetting('token', 'must be text of 1–36 characters')
 }
 
+/** Tracing must never fail a write. */
+function currentTrace(outbox: CommitDeps['outbox']): string | undefined {
+  try {
+    return outbox?.traceparent?.()
+  } catch {
+    return undefined
+  }
+}
+
 async function clientRegion(session: Session): Promise<string> {
-  const region = await session.region()
-  if (typeof region === 'string' && region !== '') return region
+  try {
+    const region = await session.region()
+    if (typeof region === 'string' && region !== '') return region
+  } catch {
+    // The SDK found none either.
+  }
   throw invalidSetting('region', 'is missing: set it on the client, or give it to createOutbox')
 }

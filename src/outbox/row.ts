@@ -77,8 +77,15 @@ export function identityOf({ pk, sk }: RowKey): Identity | undefined {
   const source = pk.slice(2, slash)
   const name = pk.slice(slash + 1)
   if (pk.startsWith('K#')) return sk === '-' ? { source, key: name } : undefined
-  if (!isOrderedKey({ pk, sk })) return undefined
-  return { source, group: name, sequence: Number(sk) }
+  const sequence = Number(sk)
+  // Beyond that two numbers would be one, and so would two events.
+  if (!isOrderedKey({ pk, sk }) || !Number.isSafeInteger(sequence)) return undefined
+  return { source, group: name, sequence }
+}
+
+/** One text for each key, whatever is in it: another program's keys may hold any separator. */
+export function keyText({ pk, sk }: RowKey): string {
+  return `${pk.length} ${pk}${sk}`
 }
 
 /** Whether rows under this key have an order among each other. */
@@ -110,6 +117,11 @@ export function pullShards(source: string): readonly string[] {
 /** The shard in which a dead or relayed row waits again: a row that pull workers have had goes back to them. */
 export function waitingShard(row: RowKey & { readonly claims?: number | undefined }): string {
   return (row.claims === undefined ? undefined : pullShard(row)) ?? pendingShard(row)
+}
+
+/** Its time has come, or lies so far ahead that the writer's clock was wrong. ms */
+export function isDueAt(due: number, now: number): boolean {
+  return due <= now || due > now + DUE_HORIZON_MS
 }
 
 function shardNumber(key: RowKey, shards: number): number {

@@ -1,5 +1,13 @@
 import { errorName } from '../errors.ts'
-import { ALL_PENDING_SHARDS, DUE_HORIZON_MS, GRACE_MS, isOrderedKey, type RowKey } from '../outbox/row.ts'
+import {
+  ALL_PENDING_SHARDS,
+  DUE_HORIZON_MS,
+  GRACE_MS,
+  isDueAt,
+  isOrderedKey,
+  keyText,
+  type RowKey,
+} from '../outbox/row.ts'
 import type { IndexEntry } from '../outbox/row-queries.ts'
 import type { Run } from './run.ts'
 
@@ -28,15 +36,18 @@ export type Look = {
  * finds those whose writer's clock was far ahead.
  */
 export async function lookAtShards(run: Run, cursors: readonly ShardCursor[]): Promise<Look> {
-  const looks = await Promise.all(cursors.map((cursor) => lookAtShard(run, cursor)))
+  const reasons = new Set<string>()
+  const looks = await Promise.all(cursors.map((cursor) => lookAtShard(run, cursor, reasons)))
+  const unread = looks.reduce((sum, look) => sum + look.unread, 0)
+  if (unread > 0) run.logger.error('the index could not be read', { shards: unread, reasons: [...reasons] })
   return {
     entries: looks.flatMap(({ entries }) => entries),
     next: looks.flatMap(({ next }) => next),
-    unread: looks.reduce((sum, { unread }) => sum + unread, 0),
+    unread,
   }
 }
 
-async function lookAtShard(run: Run, { shard, after }: ShardCursor): Promise<Look> {
+async function lookAtShard(run: Run, { shard, after }: ShardCursor, reasons: Set<string>): Promise<Look> {
   try {
     const range = { shard, limit: LOOK_ENTRIES, ...(after === undefined ? {} : { after }) }
     const { entries, more } = await run.ask((store, signal) => store.readIndex(range, signal))
@@ -46,7 +57,7 @@ async function lookAtShard(run: Run, { shard, after }: ShardCursor): Promise<Loo
     const next = last.due <= run.clock.now() ? [{ shard, after: last }] : []
     return { entries: [...entries, ...far], next, unread: 0 }
   } catch (error) {
-    run.logger.error('a shard of the index could not be read', { reason: errorName(error) })
+    reasons.add(errorName(error))
     return { entries: [], next: [], unread: 1 }
   }
 }
@@ -56,9 +67,8 @@ async function lookFarAhead(run: Run, shard: string): Promise<readonly IndexEntr
   return (await run.ask((store, signal) => store.readIndex(range, signal))).entries
 }
 
-/** Due now: its time has come, or lies so far ahead that the writer's clock was wrong. */
 export function isDue({ due }: IndexEntry, now: number): boolean {
-  return due <= now || due > now + DUE_HORIZON_MS
+  return isDueAt(due, now)
 }
 
 /** ms since the oldest of the entries was created; 0 without any. */
@@ -87,9 +97,9 @@ export function planSweep(entries: readonly IndexEntry[], now: number, seen: Set
 
 /** A group is one piece of work. */
 function workName(key: RowKey): string {
-  return isOrderedKey(key) ? key.pk : `${key.pk} ${key.sk}`
+  return isOrderedKey(key) ? `group ${key.pk}` : keyText(key)
 }
 
 function distinct(keys: readonly RowKey[]): RowKey[] {
-  return [...new Map(keys.map(({ pk, sk }) => [`${pk} ${sk}`, { pk, sk }])).values()]
+  return [...new Map(keys.map(({ pk, sk }) => [keyText({ pk, sk }), { pk, sk }])).values()]
 }

@@ -156,7 +156,7 @@ export const RELAY_SAFEGUARDS: readonly Safeguard[] = [
   },
   {
     name: 'sweeper: a due far ahead counts as due',
-    file: 'src/relay/sweep-index.ts',
+    file: 'src/outbox/row.ts',
     find: 'return due <= now || due > now + DUE_HORIZON_MS',
     replace: 'return due <= now',
     test: { file: SWEEP, title: 'counts a due more than 25 hours ahead as due' },
