@@ -13,17 +13,27 @@ export const TYPE = 'order.placed'
 export function pendingRow(identity: Identity, created: number): OutboxRow {
   const data = { orderId: 'order-4711', customerId: 'customer-42', total: 42.5, note: 'x'.repeat(230) }
   const draft = { event: { ...identity, type: TYPE, data, headers: {} }, dataText: JSON.stringify(data) }
-  return buildRow(draft as Parameters<typeof buildRow>[0], identity, { created, instance: '0123456789', region: REGION })
+  return buildRow(draft as Parameters<typeof buildRow>[0], identity, {
+    created,
+    instance: '0123456789',
+    region: REGION,
+  })
 }
 
-/** Half of them unordered, a quarter alone in its group, a quarter in groups of ten. `name` keeps rounds apart. */
-export function mixedIdentities(count: number, name: string): Identity[] {
+/** How pending rows lie: all unordered, or in groups of so many. */
+export type Layout = { readonly perGroup?: number }
+
+/** `name` keeps rounds apart. */
+export function identities(count: number, name: string, { perGroup }: Layout = {}): Identity[] {
   return Array.from({ length: count }, (_, n): Identity => {
-    if (n % 2 === 0) return { source: SOURCE, key: `${name}-${n}` }
-    if (n % 4 === 1) return { source: SOURCE, group: `${name}-single-${n}`, sequence: 1 }
-    const place = (n - 3) / 4
-    return { source: SOURCE, group: `${name}-ten-${Math.floor(place / 10)}`, sequence: (place % 10) + 1 }
+    if (perGroup === undefined) return { source: SOURCE, key: `${name}-${n}` }
+    return { source: SOURCE, group: `${name}-${Math.floor(n / perGroup)}`, sequence: (n % perGroup) + 1 }
   })
+}
+
+/** Half of them unordered, half in groups. */
+export function mixedIdentities(count: number, name: string, perGroup: number): Identity[] {
+  return [...identities(count / 2, name), ...identities(count / 2, name, { perGroup })]
 }
 
 export function pendingItem(identity: Identity, created: number): Item {

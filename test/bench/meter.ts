@@ -54,7 +54,9 @@ export function meterDynamo(client: DynamoDBClient): Meter {
 function add(usage: Usage, command: string, { ConsumedCapacity, Responses, $metadata }: Output): Usage {
   const units = [ConsumedCapacity ?? []].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0)
   const isRead = READS.has(command)
-  const refused = Array.isArray(Responses) ? Responses.filter(({ Error: error }) => REFUSALS.has(error?.Code)).length : 0
+  const refused = Array.isArray(Responses)
+    ? Responses.filter(({ Error: error }) => REFUSALS.has(error?.Code)).length
+    : 0
   return {
     requests: usage.requests + ($metadata?.attempts ?? 1),
     readUnits: usage.readUnits + (isRead ? units : 0),
