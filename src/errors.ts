@@ -29,6 +29,8 @@ export type ErrorCode =
   | 'CLAIM_LOST'
   /** An AWS call failed in a way that may pass: outage, throttling, permission, missing resource. */
   | 'UNAVAILABLE'
+  /** What a test waits for did not come in time. The message says what is missing. */
+  | 'TIMED_OUT'
   /** No embedded engine can run here. The message says what to install or set. */
   | 'ENGINE_MISSING'
 

@@ -1,3 +1,4 @@
+import { checkOptions } from '../settings.ts'
 import type { NewEvent } from './event.ts'
 import { checkName, invalidEvent } from './grammar.ts'
 import { memberPath } from './json-data.ts'
@@ -21,13 +22,12 @@ const SCHEMA = Symbol.for('dynamodb-outbox.schema')
  * Defines a type of event. `schema` is any Standard Schema (Valibot, Zod, ArkType …), sync or async. What is stored is the
  * JSON value of the data as given, never what the schema makes of it; the handler gets what the schema makes of that.
  */
-export function defineEvent<const Type extends string, Schema extends StandardSchema>({
-  type,
-  schema,
-}: {
+export function defineEvent<const Type extends string, Schema extends StandardSchema>(definition: {
   readonly type: Type
   readonly schema: Schema
 }): EventDefinition<SchemaInput<Schema>, SchemaOutput<Schema>, Type> {
+  checkOptions('defineEvent', definition, ['type', 'schema'])
+  const { type, schema } = definition
   checkName('type', type)
   if (typeof schema?.['~standard']?.validate !== 'function')
     throw invalidEvent('schema', 'must be a Standard Schema, as Valibot, Zod from 3.24 and ArkType from 2 make them')

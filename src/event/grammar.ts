@@ -24,10 +24,14 @@ export const STANDARD_ATTRIBUTES: ReadonlySet<string> = new Set([
 /** The extensions that this package sets itself. */
 export const OWN_EXTENSIONS: ReadonlySet<string> = new Set(['sequence', 'partitionkey', 'life'])
 
-/** ASCII letters, digits and punctuation, 1–128, no space; a source also without `/`. Else an `INVALID_EVENT` error. */
+/** ASCII letters, digits and punctuation, 1–128, no space; a source also without `/`. */
+export function isName(value: unknown, form: 'name' | 'source' = 'name'): value is string {
+  return typeof value === 'string' && (form === 'source' ? SOURCE : NAME).test(value)
+}
+
+/** A {@link isName name}. Else an `INVALID_EVENT` error. */
 export function checkName(path: string, value: unknown, form: 'name' | 'source' = 'name'): string {
-  const pattern = form === 'source' ? SOURCE : NAME
-  if (typeof value === 'string' && pattern.test(value)) return value
+  if (isName(value, form)) return value
   const got = typeof value === 'string' ? `text of ${value.length} characters outside that` : describe(value)
   const slash = form === 'source' ? ' and no "/"' : ''
   throw invalidEvent(
@@ -39,7 +43,8 @@ export function checkName(path: string, value: unknown, form: 'name' | 'source' 
 /** The event's headers, checked: CloudEvents extension attributes with text that CloudEvents allows. */
 export function checkHeaders(path: string, headers: unknown): Readonly<Record<string, string>> {
   if (headers === undefined) return {}
-  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) {
+  // A Map, or Headers, has no members of its own: it would be taken for none at all.
+  if (typeof headers !== 'object' || headers === null || Symbol.iterator in headers) {
     throw invalidEvent(path, `must be an object of texts; got ${describe(headers)}`)
   }
   const checked = Object.entries(headers).filter(([, value]) => value !== undefined)

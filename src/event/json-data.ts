@@ -8,13 +8,19 @@ import { OutboxError } from '../errors.ts'
 export const MAX_DATA_DEPTH = 500
 
 /**
+ * Most characters of `data`: what SQS and EventBridge take of bytes. Far above what a row holds, which is counted later and
+ * exactly; this ends at once what would grow for ever, such as a value that refers to itself twice on each of 40 levels.
+ */
+const MAX_DATA_LENGTH = 1_048_576
+
+/**
  * The JSON text of a value, with the semantics of `JSON.stringify`: `undefined` members drop out, holes and `undefined`
  * in arrays are null, `toJSON` is called. What `JSON.stringify` would lose or mangle without a word (functions, symbols,
  * NaN, Infinity, Map, Set, bytes, class instances, invalid dates) and what it cannot write (BigInt, cycles, more than
  * 500 levels) is an `INVALID_EVENT` error that names the path of the value, never the value.
  */
 export function jsonText(value: unknown, path: string): string {
-  const text = write(value, { path, key: '', ancestors: [] })
+  const text = write(value, { path, key: '', ancestors: [], room: { left: MAX_DATA_LENGTH } })
   if (text === undefined) throw refused(path, 'undefined', 'any JSON value; for "no data" give null')
   return text
 }
@@ -29,13 +35,27 @@ export function memberPath(path: string, name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? `${path}.${name}` : `${path}[${JSON.stringify(name)}]`
 }
 
-type Place = { readonly path: string; readonly key: string; readonly ancestors: object[] }
+type Place = {
+  readonly path: string
+  readonly key: string
+  readonly ancestors: object[]
+  /** Characters that may still be written. */
+  readonly room: { left: number }
+}
+
+/** Takes room for characters that are about to be written, before what holds them grows. */
+function take({ path, room }: Place, characters: number): void {
+  room.left -= characters
+  if (room.left >= 0) return
+  throw invalid(path, `goes beyond ${MAX_DATA_LENGTH} characters of data. Store large data apart.`)
+}
 
 /** Undefined: the value is absent in JSON. */
 function write(given: unknown, place: Place): string | undefined {
   const value = applyToJson(given, place)
   switch (typeof value) {
     case 'string':
+      take(place, value.length)
       return JSON.stringify(value)
     case 'boolean':
       return String(value)
@@ -74,15 +94,17 @@ function writeObject(value: object, place: Place): string {
   return text
 }
 
-function writeArray(values: readonly unknown[], { path, ancestors }: Place): string {
+function writeArray(values: readonly unknown[], { path, ancestors, room }: Place): string {
   const parts: string[] = []
   for (let n = 0; n < values.length; n++) {
-    parts.push(write(values[n], { path: `${path}[${n}]`, key: String(n), ancestors }) ?? 'null')
+    const place = { path: `${path}[${n}]`, key: String(n), ancestors, room }
+    take(place, 2)
+    parts.push(write(values[n], place) ?? 'null')
   }
   return `[${parts.join(',')}]`
 }
 
-function writeMembers(value: object, { path, ancestors }: Place): string {
+function writeMembers(value: object, { path, ancestors, room }: Place): string {
   if (!isPlain(value))
     throw refused(
       path,
@@ -91,7 +113,9 @@ function writeMembers(value: object, { path, ancestors }: Place): string {
     )
   const parts: string[] = []
   for (const [name, member] of Object.entries(value)) {
-    const text = write(member, { path: memberPath(path, name), key: name, ancestors })
+    const place = { path: memberPath(path, name), key: name, ancestors, room }
+    take(place, name.length + 3)
+    const text = write(member, place)
     if (text !== undefined) parts.push(`${JSON.stringify(name)}:${text}`)
   }
   return `{${parts.join(',')}}`
@@ -105,8 +129,10 @@ function isPlain(value: object): boolean {
 }
 
 function refused(path: string, got: string, allowed: string): OutboxError {
+  return invalid(path, `is ${got}, which JSON cannot hold. Give ${allowed}.`)
+}
+
+function invalid(path: string, rule: string): OutboxError {
   const where = path.length > 300 ? `${path.slice(0, 300)}…` : path
-  return new OutboxError('INVALID_EVENT', `${where} is ${got}, which JSON cannot hold. Give ${allowed}.`, {
-    details: { path: where },
-  })
+  return new OutboxError('INVALID_EVENT', `${where} ${rule}`, { details: { path: where } })
 }

@@ -51,7 +51,7 @@ const UNKNOWN_FAILURE = 'no reason stored'
  */
 export function decideClaim(entry: Entry | undefined, request: ClaimRequest, now: number): ClaimDecision {
   const { life } = request
-  const anew: ClaimDecision = { action: 'take', state: { status: 'running', attempts: 0, life } }
+  const anew = startAnew(request)
   if (entry === undefined || entry.expires * 1000 <= now) return anew
   const later = life > entry.life
   switch (entry.status) {
@@ -68,6 +68,10 @@ export function decideClaim(entry: Entry | undefined, request: ClaimRequest, now
   }
 }
 
+function startAnew({ life }: ClaimRequest): ClaimDecision {
+  return { action: 'take', state: { status: 'running', attempts: 0, life } }
+}
+
 function retry(entry: Entry, request: ClaimRequest, now: number): ClaimDecision {
   if (entry.due > now) return { action: 'defer', until: entry.due }
   return { action: 'take', state: { status: 'running', attempts: entry.attempts, life: laterLife(entry, request) } }
@@ -76,7 +80,8 @@ function retry(entry: Entry, request: ClaimRequest, now: number): ClaimDecision 
 /** A crash that only this handler can have caused: it counts as a failure at the lease's end, and waits like one. */
 function afterCrash(entry: Entry, request: ClaimRequest, now: number): ClaimDecision {
   const attempts = entry.attempts + 1
-  if (attempts >= request.maxAttempts) return exhausted({ ...entry, failure: CRASHED }, attempts)
+  if (attempts >= request.maxAttempts)
+    return request.life > entry.life ? startAnew(request) : exhausted({ ...entry, failure: CRASHED }, attempts)
   const due = entry.lease + retryBackoff(attempts, request.backoff) * 1000
   return due > now ? { action: 'defer', until: due } : takeOver(entry, request, attempts)
 }

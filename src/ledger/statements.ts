@@ -41,7 +41,7 @@ export function fromItem(item: Readonly<Record<string, AttributeValue>>): Entry 
 }
 
 function toNative(value: AttributeValue): unknown {
-  return value.N === undefined ? value.S : Number(value.N)
+  return value?.N === undefined ? value?.S : Number(value.N)
 }
 
 type Fields = Readonly<Change> | Readonly<Record<string, string | number>>

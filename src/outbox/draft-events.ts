@@ -71,7 +71,9 @@ async function checkSchema(given: NewEvent, dataText: string, path: string): Pro
 
 /** Tracing must never fail a write: what is no header of W3C Trace Context is left out. */
 function isTraceparent(text: unknown): text is string {
-  return typeof text === 'string' && isAttributeText(text) && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}/.test(text)
+  return (
+    typeof text === 'string' && isAttributeText(text) && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}/.test(text)
+  )
 }
 
 function sameContent(a: Draft, b: Draft | undefined): boolean {

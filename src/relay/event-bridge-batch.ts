@@ -1,5 +1,5 @@
 import type { PutEventsCommandOutput, PutEventsRequestEntry } from '@aws-sdk/client-eventbridge'
-import { errorName } from '../errors.ts'
+import { errorName, memberOf } from '../errors.ts'
 import { decodeBody } from '../event/codec.ts'
 import type { OutgoingMessage, PublishOutcome } from './publisher.ts'
 
@@ -33,7 +33,7 @@ export function entrySize({ Source = '', DetailType = '', Detail = '' }: PutEven
 /** What a 200 answer says of one entry: results are in the order of the entries. Anything unclear was not sent. */
 export function entryOutcome({ Entries }: PutEventsCommandOutput, index: number): PublishOutcome {
   const entry = Entries?.[index]
-  if (entry?.ErrorCode !== undefined) return judge(entry.ErrorCode, entry.ErrorMessage ?? '')
+  if (entry?.ErrorCode) return judge(entry.ErrorCode, entry.ErrorMessage ?? '')
   if (entry?.EventId) return { status: 'accepted' }
   return { status: 'failed', reason: 'the entry is missing in the answer' }
 }
@@ -76,12 +76,10 @@ function judge(code: string, message: string): PublishOutcome {
 }
 
 function messageOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : ''
+  const message = memberOf(error, 'message')
+  return typeof message === 'string' ? message : ''
 }
 
 function httpStatus(error: unknown): unknown {
-  const metadata = typeof error === 'object' && error !== null && '$metadata' in error ? error.$metadata : undefined
-  return typeof metadata === 'object' && metadata !== null && 'httpStatusCode' in metadata
-    ? metadata.httpStatusCode
-    : undefined
+  return memberOf(memberOf(error, '$metadata'), 'httpStatusCode')
 }

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../clock.ts'
 import { checkClient, checkOptions, invalidSetting } from '../settings.ts'
 import { entryOutcome, entrySize, eventEntry, isAboutOneEntry, requestOutcome } from './event-bridge-batch.ts'
 import { createBusLook } from './event-bridge-bus-look.ts'
-import type { OutgoingMessage, Publisher, PublishOutcome } from './publisher.ts'
+import { checkDestinationName, type OutgoingMessage, type Publisher, type PublishOutcome } from './publisher.ts'
 
 /** Most bytes of all entries of one request together, as EventBridge counts them: less than 1 MiB. */
 const MAX_REQUEST_BYTES = 1_048_575
@@ -34,8 +34,7 @@ export function createEventBridgePublisher(options: EventBridgePublisherOptions)
   if (typeof busName !== 'string' || busName === '')
     throw invalidSetting('busName', 'must be the name or the ARN of a bus')
   const { name = busName.slice(busName.lastIndexOf('/') + 1) } = options
-  if (name.length < 1 || name.length > 64)
-    throw invalidSetting('name', "must have 1 to 64 characters; give one where the bus's own name is longer")
+  checkDestinationName('name', name)
   const lookAtBus = createBusLook(client, busName, clock)
 
   const publish = async (messages: readonly OutgoingMessage[], signal?: AbortSignal): Promise<PublishOutcome[]> => {

@@ -50,18 +50,26 @@ export async function findTail(run: Run, pk: string, limit: number): Promise<Tai
 
 /**
  * Finds where the pending rows around `sequence` begin: the index names that row, but not surely those before it.
- * Usually one read: the row before is settled, and the rest of the read is the first chunk. Else downward, keys only, to
- * the first settled row. Undefined if the time ended. Throws if the table does not answer.
+ * Usually one read: the row before is settled, or the group begins there, and the rest of the read is the first chunk. Else
+ * downward, keys only, to the first settled row. Undefined if the time ended. Throws if the table does not answer.
  */
 export async function findStart(run: Run, pk: string, sequence: number): Promise<GroupStart | undefined> {
   const chunk = await readChunk(run, pk, sequence - 1)
   const [first] = chunk.readings
-  if (first !== undefined && first.sequence === sequence - 1 && isPassed(first)) return { chunk }
+  if (first !== undefined && first.sequence === sequence - 1 && isPassed(first)) {
+    return { chunk: await upTo(run, pk, { sequence, chunk }), below: sequence - 1 }
+  }
   const descent = await descend(run, pk, { to: sequence - 1, keepRows: false })
   if (descent.kind === 'deep') return undefined
   const below = descent.below === undefined ? {} : { below: descent.below }
-  if (descent.lowest === undefined) return { chunk, ...below }
+  if (descent.lowest === undefined) return { chunk: await upTo(run, pk, { sequence, chunk }), ...below }
   return { chunk: await readChunk(run, pk, descent.lowest), ...below }
+}
+
+/** Rows that somebody else put between two numbers of a group may fill a read: then it starts at the row itself. */
+async function upTo(run: Run, pk: string, { sequence, chunk }: { sequence: number; chunk: Chunk }): Promise<Chunk> {
+  const isReached = !chunk.more || chunk.readings.some((reading) => reading.sequence >= sequence)
+  return isReached ? chunk : readChunk(run, pk, sequence)
 }
 
 type Descent =

@@ -1,6 +1,7 @@
 import { jitter } from '../backoff.ts'
 import type { Clock } from '../clock.ts'
 import { errorName } from '../errors.ts'
+import { keyText, type RowKey } from '../outbox/row.ts'
 import type { Logger, Telemetry } from '../telemetry.ts'
 import { createPool } from './pool.ts'
 import type { PendingRow } from './row-image.ts'
@@ -23,6 +24,8 @@ export type Marker = {
   readonly mark: (row: PendingRow) => Promise<boolean>
   /** Sends what is gathered; resolves when every mark so far has an answer. */
   readonly flush: () => Promise<void>
+  /** Whether a mark of this row has failed in this run. */
+  readonly failed: (key: RowKey) => boolean
 }
 
 export type MarkerOptions = {
@@ -43,6 +46,7 @@ export function createMarker(options: MarkerOptions): Marker {
   const requests = new Set<Promise<void>>()
   /** By key: one request must not name a row twice. */
   let gathered = new Map<string, Waiting>()
+  const failed = new Set<string>()
 
   const send = (): void => {
     if (gathered.size === 0) return
@@ -64,17 +68,20 @@ export function createMarker(options: MarkerOptions): Marker {
       if (open.length > 0) await clock.sleep(jitter(tries, clock.random))
     }
   }
-  const settle = ({ settle }: Waiting, answer: MarkAnswer, last: boolean): boolean => {
+  const settle = ({ mark, settle }: Waiting, answer: MarkAnswer, last: boolean): boolean => {
     if (answer === 'busy' && !last) return false
     const moved = answer === 'landed' || answer === 'gone'
     if (answer === 'landed') telemetry.count('relayed')
-    if (!moved) telemetry.count('markFailed')
+    if (!moved) {
+      telemetry.count('markFailed')
+      failed.add(keyText(mark))
+    }
     settle(moved)
     return true
   }
   return {
     mark: (row) => {
-      const name = `${row.pk} ${row.sk}`
+      const name = keyText(row)
       const known = gathered.get(name)
       if (known !== undefined) return known.settled
       const { promise: settled, resolve } = Promise.withResolvers<boolean>()
@@ -88,6 +95,7 @@ export function createMarker(options: MarkerOptions): Marker {
       send()
       await Promise.all(requests)
     },
+    failed: (key) => failed.has(keyText(key)),
   }
 }
 

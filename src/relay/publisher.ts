@@ -1,3 +1,5 @@
+import { invalidSetting } from '../settings.ts'
+
 /**
  * The port behind which a destination stands: SQS here, others by anyone. A publisher knows its service's limits and
  * errors; it knows nothing of rows.
@@ -36,3 +38,9 @@ export type PublishOutcome =
   | { readonly status: 'refused'; readonly reason: string }
   /** Anything else, permissions and keys included: an outage. The row stays pending. */
   | { readonly status: 'failed'; readonly reason: string }
+
+/** Refuses (`INVALID_SETTING`) a name that cannot be recorded in a row. */
+export function checkDestinationName(path: string, name: unknown): void {
+  if (typeof name === 'string' && name.length >= 1 && name.length <= 64) return
+  throw invalidSetting(path, "must have 1 to 64 characters; give one where the destination's own name is longer")
+}

@@ -1,5 +1,5 @@
 import { errorName } from '../errors.ts'
-import type { RowKey } from '../outbox/row.ts'
+import { keyText, type RowKey } from '../outbox/row.ts'
 import { findTail } from './find-tail.ts'
 import type { StreamRecord, StreamResponse } from './lambda-event.ts'
 import { createPool } from './pool.ts'
@@ -18,6 +18,9 @@ const READ_BACK_ROWS = 25
  * second) can add before its records arrive. With less, a burst is left to the sweeper, and waits out its grace.
  */
 const TAIL_SLACK = 100
+
+/** Of no row: an item that was read has a key. */
+const NO_KEY: RowKey = { pk: '', sk: '' }
 
 /** What came of a record's row; `unread`: the table did not answer. */
 type HintEnd = { readonly hint: Taken; readonly end: RowEnd | 'unread' }
@@ -41,7 +44,7 @@ export async function relayBatch(run: Run, records: readonly StreamRecord[]): Pr
 }
 
 async function relayImages(run: Run, hints: readonly Hint[], readAt: number): Promise<HintEnd[]> {
-  const images = new Map(hints.flatMap((hint) => (hint.kind === 'image' ? [[name(hint.key), hint] as const] : [])))
+  const images = new Map(hints.flatMap((hint) => (hint.kind === 'image' ? [[keyText(hint.key), hint] as const] : [])))
   return Promise.all(
     [...images.values()].map(async (hint) => ({
       hint,
@@ -53,7 +56,9 @@ async function relayImages(run: Run, hints: readonly Hint[], readAt: number): Pr
 /** Records older than the grace: a mapping that starts from the beginning brings a day of them, mostly relayed long ago. */
 async function relayOld(run: Run, hints: readonly Hint[]): Promise<HintEnd[]> {
   const old = [
-    ...new Map(hints.flatMap((hint) => (hint.kind === 'read-back' ? [[name(hint.key), hint] as const] : []))).values(),
+    ...new Map(
+      hints.flatMap((hint) => (hint.kind === 'read-back' ? [[keyText(hint.key), hint] as const] : [])),
+    ).values(),
   ]
   const pages: Taken[][] = []
   for (let at = 0; at < old.length; at += READ_BACK_ROWS) pages.push(old.slice(at, at + READ_BACK_ROWS))
@@ -67,10 +72,10 @@ async function readBack(run: Run, page: readonly Taken[]): Promise<HintEnd[]> {
   try {
     const keys = page.map(({ key }) => key)
     const images = await run.ask((store, signal) => store.readRows(keys, signal))
-    const readings = new Map(images.map((image) => [name(keyOf(image)), readRow(image, run.regions)]))
+    const readings = new Map(images.map((image) => [keyText(keyOf(image) ?? NO_KEY), readRow(image, run.regions)]))
     const relay = (reading: RowReading | undefined): Promise<RowEnd> | RowEnd =>
       reading === undefined ? 'left' : relayUnordered(run, reading, readAt + READ_AGE_MS)
-    return await Promise.all(page.map(async (hint) => ({ hint, end: await relay(readings.get(name(hint.key))) })))
+    return await Promise.all(page.map(async (hint) => ({ hint, end: await relay(readings.get(keyText(hint.key))) })))
   } catch (error) {
     return unread(run, page, error)
   }
@@ -112,7 +117,7 @@ function unread(run: Run, hints: readonly Taken[], error: unknown): HintEnd[] {
 }
 
 async function report(run: Run, ends: readonly HintEnd[]): Promise<StreamResponse> {
-  const pending = ends.filter(({ end }) => end !== 'settled')
+  const pending = ends.filter(({ hint, end }) => end !== 'settled' || isHidden(run, hint))
   const tried = [...run.senders.values()].filter((sender) => sender.tried())
   const nobodyAnswered = tried.length > 0 && !tried.some((sender) => sender.answered())
   const again = pending.filter(({ end }) => end === 'unread' || (end === 'unsent' && nobodyAnswered))
@@ -123,6 +128,11 @@ async function report(run: Run, ends: readonly HintEnd[]): Promise<StreamRespons
   const failures = [...again, ...unlisted]
   if (pending.length > failures.length) run.telemetry.count('leftToSweeper', pending.length - failures.length)
   return { batchItemFailures: failures.map(({ hint }) => ({ itemIdentifier: hint.number })) }
+}
+
+/** Sent, but not marked, and in no index: no sweep would ever mark it. */
+function isHidden(run: Run, { key, unlisted }: Taken): boolean {
+  return unlisted !== undefined && run.marker.failed(key)
 }
 
 /** A foreign row without `due` is in no index: left as it is, nobody would ever find it again. Gives those that failed. */
@@ -140,8 +150,4 @@ async function listRows(run: Run, ends: readonly HintEnd[]): Promise<HintEnd[]> 
     }),
   )
   return failed.flat()
-}
-
-function name(key: RowKey | undefined): string {
-  return `${key?.pk} ${key?.sk}`
 }

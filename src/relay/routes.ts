@@ -1,5 +1,5 @@
 import { checkOptions, invalidSetting } from '../settings.ts'
-import type { Publisher } from './publisher.ts'
+import { checkDestinationName, type Publisher } from './publisher.ts'
 
 /** Which rows go where. A row goes to every destination of every route that takes it; of names, exact ones only. */
 export type Route = {
@@ -42,16 +42,22 @@ function compileRule(route: Route, path: string, publishers: Map<string, Publish
   for (const publisher of to) register(publisher, path, publishers)
   return {
     names: to.map(({ name }) => name),
-    ...(route.source === undefined ? {} : { sources: new Set([route.source].flat()) }),
-    ...(route.type === undefined ? {} : { types: new Set([route.type].flat()) }),
+    ...(route.source === undefined ? {} : { sources: namesOf(`${path}.source`, route.source) }),
+    ...(route.type === undefined ? {} : { types: namesOf(`${path}.type`, route.type) }),
   }
 }
 
+function namesOf(path: string, given: string | readonly string[]): ReadonlySet<string> {
+  const names = [given].flat()
+  if (names.every((name) => typeof name === 'string' && name !== '')) return new Set(names)
+  throw invalidSetting(path, 'must be text, or a list of texts, none empty')
+}
+
 function register(publisher: Publisher, path: string, publishers: Map<string, Publisher>): void {
-  if (typeof publisher?.publish !== 'function')
+  if (typeof publisher?.publish !== 'function' || typeof publisher.sizeOf !== 'function')
     throw invalidSetting(`${path}.to`, 'must be a destination, such as createSqsPublisher makes, or an array of them')
   const { name } = publisher
-  if (name.length < 1 || name.length > 64) throw invalidSetting(`${path}.to.name`, 'must have 1 to 64 characters')
+  checkDestinationName(`${path}.to.name`, name)
   const known = publishers.get(name) ?? publisher
   if (known !== publisher) throw invalidSetting(`${path}.to.name`, 'is the name of another destination too')
   publishers.set(name, publisher)

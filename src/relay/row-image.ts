@@ -1,3 +1,4 @@
+import { isName } from '../event/grammar.ts'
 import { eventId, sha256 } from '../event/identity.ts'
 import { ALL_PENDING_SHARDS, identityOf, isOrderedKey, ROW_VERSION, type RowKey, rowState } from '../outbox/row.ts'
 
@@ -59,11 +60,11 @@ export type MalformedRow = {
 export function readRow(image: RowImage, regions: ReadonlySet<string>): RowReading {
   const key = keyOf(image)
   if (key === undefined) return { kind: 'unreadable' }
-  const shard = image['shard']?.S
+  const shard = textOf(image['shard'])
   const state = rowState(shard)
   if (shard === undefined || state === 'relayed' || state === 'dead') return { kind: 'settled', key }
   if (state === 'pull') return { kind: 'pull', key }
-  const region = image['region']?.S
+  const region = textOf(image['region'])
   if (region !== undefined && !regions.has(region)) return { kind: 'elsewhere', key }
   const version = wholeNumber(image['v'])
   if (version !== undefined && version > ROW_VERSION) return { kind: 'newer', key }
@@ -79,27 +80,33 @@ export function readRow(image: RowImage, regions: ReadonlySet<string>): RowReadi
 
 /** The key of a row, if it has one of text. */
 export function keyOf(image: RowImage | undefined): RowKey | undefined {
-  const pk = image?.['pk']?.S
-  const sk = image?.['sk']?.S
+  const pk = textOf(image?.['pk'])
+  const sk = textOf(image?.['sk'])
   return pk === undefined || sk === undefined ? undefined : { pk, sk }
+}
+
+/** The text of an attribute that is one. A record that Lambda did not make may hold anything. */
+export function textOf(attribute: Attribute | undefined): string | undefined {
+  const text: unknown = attribute?.S
+  return typeof text === 'string' ? text : undefined
 }
 
 /** A number of milliseconds, or undefined for what is none. */
 export function numberOf(attribute: Attribute | undefined): number | undefined {
-  const value = Number(attribute?.N ?? Number.NaN)
+  const value = typeof attribute?.N === 'string' ? Number(attribute.N) : Number.NaN
   return Number.isFinite(value) ? value : undefined
 }
 
 /** What is wrong with a pending row of this Region; names attributes, never values. */
 function faultOf(image: RowImage, key: RowKey): string | undefined {
   const { shard, region, v, body, type, accepted } = image
-  if (!PENDING.has(shard?.S ?? '')) return '`shard` is none of p#00 to p#63'
-  if (region?.S === undefined) return '`region` is missing or no text'
+  if (!PENDING.has(textOf(shard) ?? '')) return '`shard` is none of p#00 to p#63'
+  if (textOf(region) === undefined) return '`region` is missing or no text'
   if (v !== undefined && !wholeNumber(v)) return '`v` is no whole number from 1'
-  if (v !== undefined && identityOf(key) === undefined) return 'the key has none of the two forms'
-  if (body?.S === undefined || body.S === '') return '`body` is missing, empty or no text'
-  if (type !== undefined && type.S === undefined) return '`type` is no text'
-  if (accepted !== undefined && accepted.SS === undefined) return '`accepted` is no set of text'
+  if (v !== undefined && !isOwnKey(key)) return 'the key has none of the two forms'
+  if (!textOf(body)) return '`body` is missing, empty or no text'
+  if (type !== undefined && textOf(type) === undefined) return '`type` is no text'
+  if (accepted !== undefined && !isTextSet(accepted)) return '`accepted` is no set of text'
   return undefined
 }
 
@@ -122,20 +129,38 @@ function identify(image: RowImage, key: RowKey): Pick<PendingRow, 'id' | 'derive
  * that no broker would take as a deduplication id is replaced by its SHA-256.
  */
 export function foreignId(attribute: Attribute | undefined, key: RowKey): Pick<PendingRow, 'id' | 'derivedId'> {
-  const own = attribute?.S
-  if (own === undefined || own === '') return { id: sha256(`${key.pk}|${key.sk}`), derivedId: true }
+  const own = textOf(attribute)
+  if (!own) return { id: derivedId(key), derivedId: true }
   return { id: ID.test(own) ? own : sha256(own), derivedId: false }
 }
 
+/** `pk|sk` names one row only if the first `|` is ours. */
+function derivedId({ pk, sk }: RowKey): string {
+  return sha256(`${pk.includes('|') ? sha256(pk) : pk}|${sk}`)
+}
+
 function content(image: RowImage): Pick<PendingRow, 'body' | 'accepted' | 'type' | 'created'> {
-  const { body, accepted, type } = image
+  const { body, accepted } = image
   const created = numberOf(image['created'])
+  const type = textOf(image['type'])
   return {
-    body: body?.S ?? '',
+    body: textOf(body) ?? '',
     accepted: new Set(accepted?.SS ?? []),
-    ...(type?.S === undefined ? {} : { type: type.S }),
+    ...(type === undefined ? {} : { type }),
     ...(created === undefined ? {} : { created }),
   }
+}
+
+/** Names as they are checked when a row is written: others could make two rows one event. */
+function isOwnKey(key: RowKey): boolean {
+  const identity = identityOf(key)
+  if (identity === undefined || !isName(identity.source, 'source')) return false
+  return isName('key' in identity ? identity.key : identity.group)
+}
+
+function isTextSet(attribute: Attribute | null): boolean {
+  const texts: unknown = attribute?.SS
+  return Array.isArray(texts) && texts.every((text) => typeof text === 'string')
 }
 
 function wholeNumber(attribute: Attribute | undefined): number | undefined {

@@ -138,13 +138,23 @@ export function createSender({ publisher, clock, budget, telemetry, logger }: Se
     send: (message, notAfter) =>
       new Promise((settle) => {
         const { groupId } = message
-        ready.push({ message, notAfter, settle, groupId, bytes: publisher.sizeOf(message), failures: 0 })
+        ready.push({ message, notAfter, settle, groupId, bytes: sizeOf(publisher, message), failures: 0 })
         schedule()
       }),
   }
 }
 
 const NO_OUTCOME = 'no outcome given'
+
+/** Publishers may be anyone's: a message whose size is not said travels alone, as a large one does. */
+function sizeOf(publisher: Publisher, message: OutgoingMessage): number {
+  try {
+    const bytes: unknown = publisher.sizeOf(message)
+    return typeof bytes === 'number' && bytes >= 0 ? bytes : Number.POSITIVE_INFINITY
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}
 
 /** One outcome per entry, whatever the publisher does: an error or a missing outcome is a failure to send. */
 async function publishAll(
@@ -154,8 +164,18 @@ async function publishAll(
 ): Promise<readonly PublishOutcome[]> {
   const messages = entries.map(({ message }) => message)
   try {
-    return await budget.call((signal) => publisher.publish(messages, signal))
+    const outcomes = await budget.call((signal) => publisher.publish(messages, signal))
+    return entries.map((_, index) => readOutcome(outcomes[index]))
   } catch (error) {
     return entries.map(() => ({ status: 'failed', reason: errorName(error) }))
   }
+}
+
+/** Only what is clearly accepted or refused is taken for that. */
+function readOutcome(
+  given: { readonly status?: unknown; readonly reason?: unknown } | null | undefined,
+): PublishOutcome {
+  if (given?.status === 'accepted') return { status: 'accepted' }
+  const reason = typeof given?.reason === 'string' ? given.reason : NO_OUTCOME
+  return { status: given?.status === 'refused' ? 'refused' : 'failed', reason }
 }

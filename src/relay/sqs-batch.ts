@@ -1,5 +1,5 @@
 import type { SendMessageBatchCommandOutput, SendMessageBatchRequestEntry } from '@aws-sdk/client-sqs'
-import { errorName } from '../errors.ts'
+import { errorName, memberOf } from '../errors.ts'
 import type { OutgoingMessage, PublishOutcome } from './publisher.ts'
 
 /** Entry ids are indexes: an event id may hold characters and lengths that SQS refuses there. */
@@ -22,8 +22,8 @@ export function entryOutcome(answer: SendMessageBatchCommandOutput, index: numbe
 
 /** What an error of a request with a single entry says of it; of several, nothing is said of any one. */
 export function requestOutcome(error: unknown): PublishOutcome {
-  const message = typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : ''
-  return judge(errorName(error), message)
+  const message = memberOf(error, 'message')
+  return judge(errorName(error), typeof message === 'string' ? message : '')
 }
 
 /** Errors of a whole request that one of its entries may have caused. */

@@ -1,7 +1,7 @@
 import { SendMessageBatchCommand, type SendMessageBatchCommandOutput, type SQSClient } from '@aws-sdk/client-sqs'
 import { checkQueueUrl, isFifo } from '../queue-url.ts'
-import { checkClient, checkOptions, invalidSetting } from '../settings.ts'
-import type { OutgoingMessage, Publisher, PublishOutcome } from './publisher.ts'
+import { checkClient, checkOptions } from '../settings.ts'
+import { checkDestinationName, type OutgoingMessage, type Publisher, type PublishOutcome } from './publisher.ts'
 import { batchEntries, entryOutcome, isAboutOneEntry, requestOutcome } from './sqs-batch.ts'
 
 /** Most bytes of all messages of one request together: 1 MiB, bodies and attributes (none are ours). */
@@ -25,8 +25,7 @@ export function createSqsPublisher(options: SqsPublisherOptions): Publisher {
   checkClient('client', client, 'SQS')
   checkQueueUrl('queueUrl', queueUrl)
   const { name = queueName(queueUrl) } = options
-  if (name.length < 1 || name.length > 64)
-    throw invalidSetting('name', "must have 1 to 64 characters; give one where the queue's own name is longer")
+  checkDestinationName('name', name)
   const fifo = isFifo(queueUrl)
 
   const sendBatch = (

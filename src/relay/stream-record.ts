@@ -1,6 +1,6 @@
 import { GRACE_MS, isOrderedKey, type RowKey } from '../outbox/row.ts'
 import type { StreamRecord } from './lambda-event.ts'
-import { keyOf, numberOf, type RowImage, type RowReading, readRow } from './row-image.ts'
+import { keyOf, numberOf, type RowImage, type RowReading, readRow, textOf } from './row-image.ts'
 
 /**
  * What a stream record tells: that a row was inserted. The table is the truth, so a hint may come late, twice or never.
@@ -49,6 +49,6 @@ function isOld({ dynamodb }: StreamRecord, now: number): boolean {
 }
 
 function unlisted(image: RowImage | undefined): Pick<Taken, 'unlisted'> {
-  const shard = image?.['shard']?.S
+  const shard = textOf(image?.['shard'])
   return shard === undefined || image?.['due'] !== undefined ? {} : { unlisted: { shard } }
 }

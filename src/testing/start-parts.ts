@@ -57,9 +57,9 @@ type HandlersStart = Omit<ConsumerOptions, 'ledger' | 'queue' | 'clock'> & {
 
 export type Starters = {
   /** The relay on the outbox table's stream. Give `queue`, `routes` or `handler`. */
-  readonly startRelay: (options: RelayStart) => Promise<StreamSource>
+  readonly startRelay: (options?: RelayStart) => Promise<StreamSource>
   /** The sweeper on its schedule. Give `queue`, `routes` or `handler`. */
-  readonly startSweeper: (options: SweeperStart) => Schedule
+  readonly startSweeper: (options?: SweeperStart) => Schedule
   /** A consumer on a queue made with `deadLetter: true`: one of your own, or name and handlers for one on the local ledger. */
   readonly startConsumer: (options: ConsumerStart) => QueueSource
 }
@@ -91,7 +91,7 @@ export function createStarters(
 
   const buildConsumer = (queue: LocalQueueInfo, { documentClient, ...options }: HandlersStart) => {
     const outbox = { tableName: outboxTable, clock }
-    const deadLetterUrl = queue?.deadLetterUrl
+    const { deadLetterUrl } = queue
     if (deadLetterUrl === undefined) throw invalidSetting('queue', 'must be created with deadLetter: true')
     return createConsumer({
       outbox:
@@ -116,7 +116,8 @@ export function createStarters(
   }
 
   return {
-    startRelay: ({ handler, mapping, ...destinations }) => {
+    startRelay: async ({ handler, mapping, ...destinations } = {}) => {
+      const relay = handler ?? createRelay(relayOptions(destinations))
       watchRows()
       return aws.connectStream({
         name: 'relay',
@@ -127,24 +128,27 @@ export function createStarters(
         filter: RELAY_FILTER,
         timeoutMs: RELAY_TIMEOUT_MS,
         ...mapping,
-        handler: handler ?? createRelay(relayOptions(destinations)),
+        handler: relay,
       })
     },
-    startSweeper: ({ handler, everyMs = SWEEP_MS, timeoutMs = SWEEP_MS, ...destinations }) =>
+    startSweeper: ({ handler, everyMs = SWEEP_MS, timeoutMs = SWEEP_MS, ...destinations } = {}) =>
       aws.schedule({
         name: 'sweeper',
         everyMs,
         timeoutMs,
         handler: handler ?? createSweeper(relayOptions(destinations)),
       }),
-    startConsumer: ({ queue, mapping, consumer, ...options }) =>
-      aws.connectQueue({
+    startConsumer: (given) => {
+      if (!given?.queue) throw invalidSetting('queue', 'must be a queue that createQueue has made')
+      const { queue, mapping, consumer, ...options } = given
+      return aws.connectQueue({
         name: 'consumer',
         reportBatchItemFailures: true,
         timeoutMs: CONSUMER_TIMEOUT_MS,
         ...mapping,
         queue,
         handler: consumer ?? buildConsumer(queue, options as HandlersStart),
-      }),
+      })
+    },
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { OutboxError } from '../errors.ts'
 import type { Source } from './source.ts'
 
 export type WaitOptions = {
@@ -17,8 +18,8 @@ export type Watched = {
 }
 
 /**
- * Resolves with the first answer of `probe` that is neither false nor undefined. Throws after the timeout, with what
- * `describe` says is still missing.
+ * Resolves with the first answer of `probe` that is neither false nor undefined. Throws `TIMED_OUT` after the timeout, with
+ * what `describe` says is still missing.
  */
 export async function waitFor<Value>(
   probe: () => Promise<Value | false | undefined> | Value | false | undefined,
@@ -28,7 +29,8 @@ export async function waitFor<Value>(
   for (;;) {
     const value = await probe()
     if (value !== false && value !== undefined) return value
-    if (performance.now() > end) throw new Error(`Still waiting after ${timeoutMs} ms for ${describe()}.`)
+    if (performance.now() > end)
+      throw new OutboxError('TIMED_OUT', `Still waiting after ${timeoutMs} ms for ${describe()}.`)
     await delay(POLL_MS)
   }
 }

@@ -23,7 +23,7 @@ function poisoned(misbehave: (event: Event, context: HandlerContext) => unknown)
       tries += 1
       return misbehave(event, context)
     }
-    handled.push(sequence)
+    return handled.push(sequence)
   }
   const kit = createConsumerKit({ handlers: [on('order.placed', 'note', handle, { maxAttempts: MAX_ATTEMPTS })] })
   return { kit, handled, tries: () => tries }

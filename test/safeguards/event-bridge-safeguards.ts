@@ -29,7 +29,7 @@ export const EVENT_BRIDGE_SAFEGUARDS: readonly Safeguard[] = [
   {
     name: 'bus: the code of each entry is read',
     file: BATCH,
-    find: 'if (entry?.ErrorCode !== undefined) return',
+    find: 'if (entry?.ErrorCode) return',
     replace: 'if (entry === undefined) return { status: "accepted" }\n  if (entry.ErrorCode === "never") return',
     test: { file: PUBLISHER, title: 'is read entry by entry' },
   },

@@ -150,8 +150,8 @@ export const RELAY_SAFEGUARDS: readonly Safeguard[] = [
   {
     name: 'sweeper: a group begins at its lowest pending row',
     file: 'src/relay/find-tail.ts',
-    find: 'if (descent.lowest === undefined) return { chunk, ...below }',
-    replace: 'if (descent.lowest !== -1) return { chunk, ...below }',
+    find: 'if (descent.lowest === undefined) return { chunk: await',
+    replace: 'if (descent.lowest !== -1) return { chunk: await',
     test: { file: SWEEP, title: 'begins at the lowest pending row, though the index shows only a later one' },
   },
   {
