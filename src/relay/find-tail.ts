@@ -59,6 +59,8 @@ export async function findStart(run: Run, pk: string, sequence: number): Promise
   if (first !== undefined && first.sequence === sequence - 1 && isPassed(first)) {
     return { chunk: await upTo(run, pk, { sequence, chunk }), below: sequence - 1 }
   }
+  // Numbers begin at 1: the read above has whatever lies below.
+  if (sequence <= 1) return { chunk: await upTo(run, pk, { sequence, chunk }) }
   const descent = await descend(run, pk, { to: sequence - 1, keepRows: false })
   if (descent.kind === 'deep') return undefined
   const below = descent.below === undefined ? {} : { below: descent.below }
