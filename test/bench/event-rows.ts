@@ -9,10 +9,12 @@ import type { Item } from './filled-engine.ts'
 export const SOURCE = 'shop'
 export const TYPE = 'order.placed'
 
-/** As `createOutbox` writes it: 300 bytes of data, less than 1 KB in all. */
+/** 300 bytes as JSON: with them a row has less than 1 KB. */
+export const DATA = { orderId: 'order-4711', customerId: 'customer-42', total: 42.5, note: 'x'.repeat(230) }
+
+/** As `createOutbox` writes it. */
 export function pendingRow(identity: Identity, created: number): OutboxRow {
-  const data = { orderId: 'order-4711', customerId: 'customer-42', total: 42.5, note: 'x'.repeat(230) }
-  const draft = { event: { ...identity, type: TYPE, data, headers: {} }, dataText: JSON.stringify(data) }
+  const draft = { event: { ...identity, type: TYPE, data: DATA, headers: {} }, dataText: JSON.stringify(DATA) }
   return buildRow(draft as Parameters<typeof buildRow>[0], identity, {
     created,
     instance: '0123456789',
