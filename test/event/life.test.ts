@@ -12,12 +12,21 @@ describe('a life note', () => {
   it.each([
     ['no JSON', '{'],
     ['null', 'null'],
+    ['a number', '1'],
     ['no handlers', '{"life":1}'],
     ['an empty list of handlers', '{"life":1,"handlers":[]}'],
     ['a handler that is no text', '{"life":1,"handlers":[1]}'],
+    ['a handler beside one that is no text', '{"life":1,"handlers":["a/b",1]}'],
+    ['a list of handlers that is text', '{"life":1,"handlers":"a/b"}'],
     ['a negative life', '{"life":-1,"handlers":["a/b"]}'],
     ['a life after which no other can come', `{"life":${Number.MAX_SAFE_INTEGER},"handlers":["a/b"]}`],
   ])('is none: %s', (_, text) => {
     expect(decodeLifeNote(text)).toBeUndefined()
+  })
+
+  it('holds no more than a life and handlers where it is no dead letter, or says what cannot be', () => {
+    const plain = { life: 0, handlers: ['a/b'] }
+    expect(Object.keys(decodeLifeNote(JSON.stringify(plain)) ?? {})).toEqual(['life', 'handlers'])
+    expect(decodeLifeNote(JSON.stringify({ ...plain, attempts: 'many', reason: 7 }))).toStrictEqual(plain)
   })
 })

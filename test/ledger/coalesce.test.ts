@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { coalesce } from '../../src/ledger/coalesce.ts'
 
 type Job = { readonly key: string; readonly n: number }
@@ -18,6 +18,8 @@ const setup = (send?: (jobs: readonly Job[]) => Promise<readonly number[]>) => {
 const job = (n: number, key = `k${n}`): Job => ({ key, n })
 
 describe('coalescing', () => {
+  afterEach(() => void vi.useRealTimers())
+
   it('sends in one request what one turn of the event loop brings, however many promises deep', async () => {
     const { call, requests } = setup()
     const deep = async (n: number, depth: number): Promise<number> => {
@@ -78,6 +80,15 @@ describe('coalescing', () => {
     const { call } = setup(async () => [7])
     const [first, second] = await Promise.allSettled([call(job(1)), call(job(2))])
     expect(first).toEqual({ status: 'fulfilled', value: 7 })
-    expect(second.status).toBe('rejected')
+    expect(second).toMatchObject({ reason: { message: expect.stringContaining('without an answer') } })
+  })
+
+  it('rests once every job is answered', async () => {
+    vi.useFakeTimers({ toFake: ['setImmediate'] })
+    const { call } = setup()
+    const answers = Promise.all([call(job(1, 'a')), call(job(2, 'a'))])
+    await vi.runAllTimersAsync()
+    expect(await answers).toEqual([2, 4])
+    expect(vi.getTimerCount()).toBe(0)
   })
 })

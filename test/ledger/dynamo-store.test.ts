@@ -116,6 +116,11 @@ describe('answers', () => {
     expect(await code('TransactionConflict')).toMatchObject({ retryable: true })
     expect(await code('AccessDenied')).toMatchObject({ status: 'failed', retryable: false })
     expect(await code('ResourceNotFound')).toMatchObject({ status: 'failed', retryable: false })
+    expect((await write(responses({ Error: {} }))).answer).toEqual({
+      status: 'failed',
+      reason: 'Error',
+      retryable: false,
+    })
   })
 
   it('never take a statement left out of the answer for applied', async () => {
