@@ -110,7 +110,6 @@ export type CaseId = { [Area in CaseArea]: keyof Titles[Area] }[CaseArea] & stri
 
 /** Cases that no part built so far can prove, and what they wait for. */
 const LATER: Partial<Record<CaseId, string>> = {
-  'pull-worker-last-claim': 'pull workers are not built yet',
   'operate-dead-letters': 'the command is not built yet',
 }
 

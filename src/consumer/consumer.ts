@@ -1,10 +1,10 @@
-import { checkShortName } from '../checks.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Committer } from '../outbox/commit.ts'
 import { checkOptions, checkRecords, inRange, invalidSetting, RANGES } from '../settings.ts'
 import { type Logger, type Telemetry, unfailing } from '../telemetry.ts'
 import { runBatch } from './batch.ts'
+import { checkParts } from './check-parts.ts'
 import type { ConsumerQueue } from './consumer-queue.ts'
 import type { DeliveryDependencies } from './delivery.ts'
 import type { Handler } from './handler.ts'
@@ -81,23 +81,8 @@ export function createConsumer(options: ConsumerOptions): Consumer {
 /** Refuses what would go wrong at the first message. Answers the fixed lease, if there is one. */
 function check(options: ConsumerOptions): number | undefined {
   checkOptions('createConsumer', options, OPTIONS)
-  const { name, ledger, queue, outbox, handlers, ignore, leaseSeconds } = options
-  checkShortName('name', name)
-  if (typeof ledger?.claim !== 'function') throw invalidSetting('ledger', 'must be made by createLedger')
+  const { queue, leaseSeconds } = options
   if (typeof queue?.deadLetter !== 'function') throw invalidSetting('queue', 'must be made by createSqsQueue')
-  if (!Array.isArray(handlers) || handlers.length === 0)
-    throw invalidSetting('handlers', 'must hold at least one handler, as an array')
-  const alien = handlers.findIndex((handler) => typeof handler?.run !== 'function')
-  if (alien !== -1) throw invalidSetting(`handlers[${alien}]`, 'must be made by on')
-  if (ignore !== undefined && !Array.isArray(ignore)) throw invalidSetting('ignore', 'must be an array of types')
-  const names = handlers.map(({ type, name: handler }) => `${handler} ${type}`)
-  const twice = names.findIndex((text, n) => names.indexOf(text) !== n)
-  if (twice !== -1) throw invalidSetting(`handlers[${twice}]`, 'has the name and the type of an earlier one; rename it')
-  if (outbox !== undefined && outbox.kind !== ledger.kind) {
-    throw invalidSetting(
-      'outbox',
-      `must use the kind of client that the ledger has: got ${outbox.kind} and ${ledger.kind}`,
-    )
-  }
+  checkParts(options)
   return leaseSeconds === undefined ? undefined : inRange('leaseSeconds', leaseSeconds, RANGES.leaseSeconds)
 }

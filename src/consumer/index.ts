@@ -14,5 +14,7 @@ export type {
 export { type HandledType, type HandleFunction, type Handler, type HandlerOptions, on } from './handler.ts'
 export type { Commit, HandlerContext } from './handler-context.ts'
 export { type OnceOutcome, type ProcessOnceOptions, processOnce } from './process-once.ts'
+export type { PullWorkerOptions } from './pull-worker-options.ts'
+export { runPullWorker } from './run-pull-worker.ts'
 export type { BatchResponse, LambdaContext, SqsAttribute, SqsEvent, SqsRecord } from './sqs-event.ts'
 export { createSqsQueue, type SqsQueueOptions } from './sqs-queue.ts'

@@ -32,7 +32,7 @@ export type Registry = {
  * Which handlers a message concerns. What nobody can handle (a malformed body, a type without handler, a handler that is
  * no longer registered) is a job that fails for good, so that it takes the same way to the dead-letter queue as any other.
  */
-export function planJobs(message: Message, registry: Registry): readonly Job[] {
+export function planJobs(message: Pick<Message, 'content' | 'note'>, registry: Registry): readonly Job[] {
   const { content, note } = message
   const nobody = `${registry.consumer}/${NOBODY}`
   if (!content.ok) return [refusing(nobody, content.reason)]

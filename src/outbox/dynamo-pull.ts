@@ -4,7 +4,7 @@ import { checkBackoff, checkShortName } from '../checks.ts'
 import type { Clock } from '../clock.ts'
 import { checkName } from '../event/grammar.ts'
 import { checkOptions, inRange, RANGES } from '../settings.ts'
-import { consoleLogger, type Logger, silentTelemetry, type Telemetry } from '../telemetry.ts'
+import { type Logger, type Telemetry, unfailing } from '../telemetry.ts'
 import { createPuller, type Puller } from './create-puller.ts'
 import { createDynamoPullStore } from './dynamo-pull-store.ts'
 import { createLook } from './pull-look.ts'
@@ -52,15 +52,13 @@ const OPTIONS: readonly (keyof PullOptions)[] = [
 export function openPuller(around: PullSurroundings, options: PullOptions): Puller {
   checkOptions('pull', options, OPTIONS)
   const { client, tableName, clock } = around
-  const { logger = consoleLogger, telemetry = silentTelemetry } = options
   const source = checkName('source', options.source, 'source')
   const store = createDynamoPullStore(client, tableName)
   return createPuller({
     ...around,
     store,
     look: createLook(store, source, clock.random()),
-    logger,
-    telemetry,
+    ...unfailing(options),
     source,
     workerId: checkShortName('workerId', options.workerId),
     leaseMs: inRange('leaseSeconds', options.leaseSeconds, RANGES.leaseSeconds) * 1000,

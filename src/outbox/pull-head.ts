@@ -19,11 +19,12 @@ type Numbered = { readonly row: StoredRow; readonly sequence: number }
  */
 export async function findHead(store: PullStore, pk: string, shown: number): Promise<StoredRow | undefined> {
   const found = await descend(store, pk, shown)
-  const { head, below } = found.head === undefined ? await ascend(store, pk, shown) : found
+  const { head, below } = found.head === undefined ? await ascend(store, pk, { shown, below: found.below }) : found
   if (head === undefined) return undefined
   return (await isWhole(store, pk, { sequence: head.sequence, below })) ? head.row : undefined
 }
 
+/** `below`: the row that was read right before it, and is passed; none if it was not read. */
 type Found = { readonly head?: Numbered | undefined; readonly below?: number | undefined }
 
 /** From the row shown downward to the first one that is passed. */
@@ -42,10 +43,14 @@ async function descend(store: PullStore, pk: string, shown: number): Promise<Fou
 }
 
 /** The index is a moment behind: where the row it shows is passed by now, the next one that waits is the head. */
-async function ascend(store: PullStore, pk: string, shown: number): Promise<Found> {
-  let below = shown
-  for (;;) {
-    const { rows, more } = await store.readGroup({ pk, from: formatSequence(below + 1), limit: MORE_ROWS })
+async function ascend(
+  store: PullStore,
+  pk: string,
+  from: { readonly shown: number; readonly below: number | undefined },
+): Promise<Found> {
+  let { below } = from
+  for (let next = from.shown + 1; ; next = (below ?? next) + 1) {
+    const { rows, more } = await store.readGroup({ pk, from: formatSequence(next), limit: MORE_ROWS })
     for (const numbered of rows.map(withSequence)) {
       if (isWaiting(numbered)) return { head: numbered, below }
       below = numbered.sequence

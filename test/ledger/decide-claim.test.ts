@@ -62,6 +62,7 @@ describe('claim decision', () => {
     expect(decideClaim(entry({ status: 'done', attempts: 3 }), later, NOW)).toEqual(anew)
     expect(decideClaim(entry({ status: 'dead', attempts: 8 }), later, NOW)).toEqual(anew)
     expect(decideClaim(entry({ status: 'failed', attempts: 8 }), later, NOW)).toEqual(anew)
+    expect(decideClaim(entry({ status: 'alone', attempts: 7 }), later, NOW)).toEqual(anew)
   })
 
   it('defers to the end of a live lease, running or alone, even for a later life', () => {
