@@ -35,6 +35,8 @@ export type ActSummary = {
   readonly planned: number
   /** Looked at, and not selected. */
   readonly left: number
+  /** Not seen: messages behind ten of their group that were left. */
+  readonly hidden: number
 }
 
 export type Act = {
@@ -60,7 +62,7 @@ export async function actOnDeadLetters(system: CheckedSystem, options: ActOption
       for (const message of chosen) tally.count(itemsOf(queue, message), gone.includes(message))
       return gone
     }
-    await walkDeadLetters(queue, visit, options.signal)
+    tally.hide((await walkDeadLetters(queue, visit, options.signal)).hidden)
   }
   const doGroup = async (rows: readonly RowSummary[]): Promise<void> => {
     for (const row of rows) {
@@ -86,8 +88,12 @@ function itemsOf({ deadLetterQueueUrl }: DeadLetterQueue, message: Message): rea
 function createTally({ select, dryRun, onOutcome, onProgress }: ActOptions) {
   const counts = { done: 0, kept: 0, planned: 0 }
   let left = 0
+  let hidden = 0
   const seen = (): void => onProgress?.(counts.done + counts.kept + counts.planned + left)
   return {
+    hide: (more: number): void => {
+      hidden += more
+    },
     leave: (more: number): void => {
       left += more
       seen()
@@ -98,6 +104,6 @@ function createTally({ select, dryRun, onOutcome, onProgress }: ActOptions) {
       for (const item of items) if (isSelected(select, item)) onOutcome?.({ ...item, outcome })
       seen()
     },
-    summary: (): ActSummary => ({ ...counts, left }),
+    summary: (): ActSummary => ({ ...counts, left, hidden }),
   }
 }

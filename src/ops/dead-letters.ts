@@ -18,14 +18,15 @@ export type Watch = {
 export type DeadLetters = {
   readonly items: readonly DeadItem[]
   readonly groups: readonly DeadGroup[]
+  /** Messages that stand behind ten of their group, where SQS does not show them. */
+  readonly hidden: number
 }
 
 const SHARDS_AT_ONCE = 4
 
 /**
  * Every dead row and every message of the dead-letter queues, in one list, and grouped by handler and kind of failure.
- * Changes nothing: messages are hidden from others while the list is made (at most 120 s) and shown again at its end. In a
- * FIFO group SQS shows ten messages at most, so behind ten of one group there may be more.
+ * Changes nothing: messages are hidden from others while the list is made (at most 120 s) and shown again at its end.
  *
  * Costs one query for each of 8 shards, a read for each dead row, and three requests for ten messages. Throws
  * `INVALID_SETTING`, and errors of the AWS SDK as they are.
@@ -33,6 +34,7 @@ const SHARDS_AT_ONCE = 4
 export async function listDeadLetters(system: OutboxSystem, watch: Watch = {}): Promise<DeadLetters> {
   const checked = checkSystem('listDeadLetters', system)
   const items: DeadItem[] = []
+  let hidden = 0
   const found = (more: readonly DeadItem[]): void => {
     items.push(...more)
     watch.onProgress?.(items.length)
@@ -43,9 +45,9 @@ export async function listDeadLetters(system: OutboxSystem, watch: Watch = {}): 
       found(messages.flatMap((message) => messageItems(message, queue.deadLetterQueueUrl)))
       return []
     }
-    await walkDeadLetters(queue, visit, watch.signal)
+    hidden += (await walkDeadLetters(queue, visit, watch.signal)).hidden
   }
-  return { items, groups: groupDeadLetters(items) }
+  return { items, groups: groupDeadLetters(items), hidden }
 }
 
 /** Reads the dead rows, a page of one shard at a time, each page in the order of groups and numbers. */

@@ -8,13 +8,10 @@ import type { OutboxSystem } from './system.ts'
 
 /**
  * Gives the selected dead letters up: a row counts as relayed without being sent and expires like one; a message is deleted
- * from its dead-letter queue, once the act and its reason stand in the ledger. Why it was dead stays on record. Dying
+ * from its dead-letter queue, once the act and its reason stand in the ledger. Why it was dead stays on record. It takes a reason. Dying
  * anywhere, or running twice, does no harm. Throws `INVALID_SETTING`, and errors of the AWS SDK as they are.
  */
-export async function discard(
-  system: OutboxSystem,
-  options: ActOptions & { readonly reason: string },
-): Promise<ActSummary> {
+export async function discard(system: OutboxSystem, options: ActOptions): Promise<ActSummary> {
   const { checked, entry } = checkAct('discard', system, options)
   if (options.reason === undefined) throw invalidSetting('reason', 'must say why this is given up')
   return actOnDeadLetters(checked, options, {

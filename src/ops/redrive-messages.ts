@@ -17,8 +17,7 @@ export type RedriveReport = {
 
 /**
  * Moves the messages that `select` picks from a dead-letter queue back into their queue, those of a group in order. What it
- * leaves is visible to others again at its end. SQS hands out no more than ten messages of a group before those are gone:
- * in a group, what stands behind ten that stay is not seen. What comes back dead during the pass is left as well.
+ * leaves is visible to others again at its end. In a FIFO group, what stands behind ten that stay cannot be seen. What comes back dead during the pass is left as well.
  *
  * A message is deleted here only once its queue has accepted it. Dying in between leaves it in both; redriven again, the
  * queue drops it within five minutes and the ledger after that. Two passes at once see different messages. Throws

@@ -9,6 +9,7 @@ import {
 import { checkQueuePair, isFifo } from '../queue-url.ts'
 import { checkClient, checkOptions } from '../settings.ts'
 import { redriveEntry } from './dead-letter.ts'
+import { readQueueDepth } from './sqs-queue-depth.ts'
 
 /** A queue and its dead-letter queue, both FIFO or both standard. */
 export type DeadLetterQueue = {
@@ -47,6 +48,12 @@ export async function receive({ client, deadLetterQueueUrl }: DeadLetterQueue): 
     }),
   )
   return Messages
+}
+
+/** All messages of the dead-letter queue, held ones included, by SQS's approximate count; 0 if that may not be asked. */
+export async function countMessages({ client, deadLetterQueueUrl }: DeadLetterQueue): Promise<number> {
+  const { visible, inFlight } = await readQueueDepth(client, deadLetterQueueUrl)
+  return visible + inFlight
 }
 
 /** One request; gives what the queue has accepted. What stands in neither list of the answer was not sent. */

@@ -71,7 +71,7 @@ describe('redrive', () => {
         reason: 'quota raised',
         onOutcome: (outcome) => outcomes.push(outcome),
       })
-      expect(summary).toEqual({ done: 2, kept: 0, planned: 0, left: 2 })
+      expect(summary).toEqual({ done: 2, kept: 0, planned: 0, left: 2, hidden: 0 })
       expect(outcomes.map(({ id, outcome }) => [id, outcome]).sort()).toEqual(
         [
           [idOf(1), 'done'],
@@ -96,7 +96,7 @@ describe('redrive', () => {
       by: 'ann',
       onOutcome: ({ id }) => order.push(id),
     })
-    expect(summary).toEqual({ done: 2, kept: 0, planned: 0, left: 1 })
+    expect(summary).toEqual({ done: 2, kept: 0, planned: 0, left: 1, hidden: 0 })
     expect(order).toEqual([1, 2].map((sequence) => eventId({ source: 'shop', group: 'g', sequence })))
     expect(await world.row({ source: 'shop', group: 'g', sequence: 2 })).toMatchObject({
       shard: expect.stringMatching(/^p#/),
@@ -119,7 +119,7 @@ describe('redrive', () => {
       dryRun: true,
       onOutcome: ({ outcome }) => outcomes.push(outcome),
     })
-    expect(summary).toEqual({ done: 0, kept: 0, planned: 4, left: 0 })
+    expect(summary).toEqual({ done: 0, kept: 0, planned: 4, left: 0, hidden: 0 })
     expect(outcomes).toEqual(['planned', 'planned', 'planned', 'planned'])
     expect(world.depths()).toEqual(before)
     expect((await world.entry({ n: 1 }, 'shop/mail'))?.['history']).toBeUndefined()
@@ -164,7 +164,7 @@ describe('discard', () => {
   it('gives a row up as relayed, which keeps why it was dead and expires', proves('operate-dead-letters'), async () => {
     await threeCauses()
     const summary = await discard(world.system, { select: { handler: 'relay' }, by: 'ann', reason: 'test order' })
-    expect(summary).toEqual({ done: 1, kept: 0, planned: 0, left: 3 })
+    expect(summary).toEqual({ done: 1, kept: 0, planned: 0, left: 3, hidden: 0 })
     const row = await world.row({ source: 'test', key: 'k4' })
     expect(row).toMatchObject({
       failure: 'InvalidMessageContents',
