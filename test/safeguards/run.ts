@@ -1,109 +1,95 @@
-import { spawn } from 'node:child_process'
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import Table from 'cli-table3'
+import { type AlsoCaught, readAlsoCaught, writeAlsoCaught } from './also-caught.ts'
+import { caughtByModel, checkModel } from './by-model.ts'
+import { caughtByRig } from './by-rig.ts'
+import { failingUnpatched, verdictByTest } from './by-test.ts'
 import type { Safeguard } from './safeguard.ts'
 import { SAFEGUARDS } from './safeguards.ts'
+import { renderSafeguards, type SafeguardRow } from './safeguards-table.ts'
 
 /**
  * `npm run safeguards [-- --json] [-- --only <part of a name>]`: removes each safeguard in a copy of the project and
  * shows that its test fails there. Exit 1 if a safeguard can be removed unnoticed, or if a patch no longer applies.
+ *
+ * `-- --by-model` runs the model tests on each copy instead, `-- --by-rig [--seconds N] [--seeds 1,2,3]` the fault rig on
+ * each copy that the model did not catch (with `--only`, on those). What they find is kept in `also-caught.json`, which the
+ * table shows.
  */
 
-const ROOT = new URL('../..', import.meta.url).pathname
-const COPIED = ['src', 'functions', 'test', 'package.json', 'tsconfig.json', 'vitest.config.ts']
-
-type Verdict = 'caught' | 'survived' | 'patch does not apply' | 'test not found' | 'test fails unpatched'
+const say = (text: string): void => void process.stderr.write(text)
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { json: { type: 'boolean' }, only: { type: 'string' } } })
+  const { values } = parseArgs({
+    options: {
+      json: { type: 'boolean' },
+      only: { type: 'string' },
+      'by-model': { type: 'boolean' },
+      'by-rig': { type: 'boolean' },
+      seconds: { type: 'string', default: '25' },
+      seeds: { type: 'string', default: '1,2,3' },
+    },
+  })
   const chosen = SAFEGUARDS.filter(({ name }) => name.includes(values.only ?? ''))
-  const rows: { safeguard: Safeguard; verdict: Verdict }[] = []
-  const broken = await failingUnpatched(chosen)
-  for (const [index, safeguard] of chosen.entries()) {
-    process.stderr.write(`[${index + 1}/${chosen.length}] without: ${safeguard.name} … `)
-    const verdict = broken.has(safeguard) ? 'test fails unpatched' : await verdictWithout(safeguard)
-    process.stderr.write(`${verdict}\n`)
-    rows.push({ safeguard, verdict })
+  if (values['by-model']) return byModel(chosen)
+  if (values['by-rig']) {
+    const runs = { seconds: Number(values.seconds), seeds: values.seeds.split(',').map(Number) }
+    const known = await readAlsoCaught()
+    const open = values.only === undefined ? chosen.filter(({ name }) => known.get(name)?.by !== 'model') : chosen
+    return look(open, 'rig', (safeguard) => caughtByRig(safeguard, runs))
   }
-  process.stdout.write(
-    values.json
-      ? `${JSON.stringify(rows.map(({ safeguard, verdict }) => ({ name: safeguard.name, verdict })))}\n`
-      : table(rows),
-  )
+  await byTest(chosen, values.json === true)
+}
+
+async function byTest(chosen: readonly Safeguard[], json: boolean): Promise<void> {
+  const also = await readAlsoCaught()
+  say('Running the named tests on the code as it is … ')
+  const broken = await failingUnpatched(chosen)
+  say('done\n')
+  const rows: SafeguardRow[] = []
+  for (const [index, safeguard] of chosen.entries()) {
+    say(`[${index + 1}/${chosen.length}] without: ${safeguard.name} … `)
+    const verdict = broken.has(safeguard) ? 'test fails unpatched' : await verdictByTest(safeguard)
+    say(`${verdict}\n`)
+    rows.push({ safeguard, verdict, also: also.get(safeguard.name) })
+  }
+  process.stdout.write(json ? `${JSON.stringify(rows.map(plainRow))}\n` : renderSafeguards(rows))
   process.exitCode = rows.length > 0 && rows.every(({ verdict }) => verdict === 'caught') ? 0 : 1
 }
 
-/** One run of all named tests on the code as it is: a test that fails anyway would prove nothing. */
-async function failingUnpatched(safeguards: readonly Safeguard[]): Promise<Set<Safeguard>> {
-  process.stderr.write('Running the named tests on the code as it is … ')
-  const files = [...new Set(safeguards.map(({ test }) => test.file))]
-  const results = await runTests(ROOT, files)
-  process.stderr.write('done\n')
-  return new Set(safeguards.filter(({ test }) => statusOf(results, test.title) !== 'passed'))
+function plainRow({ safeguard, verdict, also }: SafeguardRow): object {
+  return { name: safeguard.name, verdict, ...(also === undefined ? {} : { alsoBy: also.by }) }
 }
 
-async function verdictWithout({ file, find, replace, test }: Safeguard): Promise<Verdict> {
-  const copy = await mkdtemp(join(tmpdir(), 'safeguard-'))
-  try {
-    await Promise.all(COPIED.map((name) => cp(join(ROOT, name), join(copy, name), { recursive: true })))
-    await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
-    const source = await readFile(join(copy, file), 'utf8')
-    if (source.split(find).length !== 2) return 'patch does not apply'
-    await writeFile(
-      join(copy, file),
-      source.replace(find, () => replace),
-    )
-    const status = statusOf(await runTests(copy, [test.file], test.title), test.title)
-    if (status === 'failed') return 'caught'
-    return status === 'passed' ? 'survived' : 'test not found'
-  } finally {
-    await rm(copy, { recursive: true, force: true })
+async function byModel(chosen: readonly Safeguard[]): Promise<void> {
+  say('Running the model tests on the code as it is … ')
+  await checkModel()
+  say('done\n')
+  await look(chosen, 'model', caughtByModel)
+}
+
+/** Exit 1 if one of them is not caught. What the other of the two has found stays. */
+async function look(
+  chosen: readonly Safeguard[],
+  by: AlsoCaught['by'],
+  lookAt: (safeguard: Safeguard) => Promise<string | undefined>,
+): Promise<void> {
+  let missed = 0
+  for (const [index, safeguard] of chosen.entries()) {
+    say(`[${index + 1}/${chosen.length}] without: ${safeguard.name} … `)
+    const how = await lookAt(safeguard)
+    say(how === undefined ? 'not caught\n' : `caught: ${how}\n`)
+    if (how === undefined) missed += 1
+    await note(safeguard.name, how === undefined ? undefined : { by, how }, by)
   }
+  say(`The ${by} catches ${chosen.length - missed} of ${chosen.length}.\n`)
+  process.exitCode = missed === 0 ? 0 : 1
 }
 
-type TestResult = { readonly fullName: string; readonly status: string }
-
-/** Runs vitest and reads its JSON report; a file that does not even load reports no test. */
-async function runTests(cwd: string, files: readonly string[], title?: string): Promise<readonly TestResult[]> {
-  const report = join(await mkdtemp(join(tmpdir(), 'safeguard-report-')), 'report.json')
-  const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs')
-  const filter = title === undefined ? [] : ['-t', title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')]
-  const args = [vitest, 'run', ...files, ...filter, '--reporter=json', `--outputFile=${report}`]
-  await new Promise<void>((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd, stdio: 'ignore', env: { ...process.env, NO_COLOR: '1' } })
-    child.once('error', reject)
-    child.once('exit', () => resolve())
-  })
-  const { testResults } = JSON.parse(await readFile(report, 'utf8')) as {
-    testResults: { assertionResults: TestResult[] }[]
-  }
-  await rm(join(report, '..'), { recursive: true, force: true })
-  return testResults.flatMap(({ assertionResults }) => assertionResults)
-}
-
-/** A contract suite runs one title several times: one failure is enough. */
-function statusOf(results: readonly TestResult[], title: string): string | undefined {
-  const named = results.filter(({ fullName }) => fullName.includes(title))
-  return (named.find(({ status }) => status === 'failed') ?? named[0])?.status
-}
-
-function table(rows: readonly { safeguard: Safeguard; verdict: Verdict }[]): string {
-  const out = new Table({
-    head: ['without', 'verdict', 'caught by'],
-    style: { head: [], border: [] },
-    colWidths: [44, 12, 60],
-    wordWrap: true,
-  })
-  for (const { safeguard, verdict } of rows) out.push([safeguard.name, verdict, safeguard.test.title])
-  const survivors = rows.filter(({ verdict }) => verdict !== 'caught').length
-  const verdict =
-    survivors === 0
-      ? `All ${rows.length} safeguards are held by a test.`
-      : `${survivors} of ${rows.length} safeguards are NOT held by a test.`
-  return `${out.toString()}\n${verdict}\n`
+async function note(name: string, caught: AlsoCaught | undefined, by: AlsoCaught['by']): Promise<void> {
+  const known = new Map(await readAlsoCaught())
+  if (caught !== undefined) known.set(name, caught)
+  else if (known.get(name)?.by === by) known.delete(name)
+  await writeAlsoCaught(known)
 }
 
 await main()

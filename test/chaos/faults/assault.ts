@@ -37,7 +37,6 @@ export function createAssault(deps: AssaultDependencies) {
       strike.again()
       return Promise.resolve()
     }
-    counts.fault(freezeMs === undefined ? 'kills' : 'freezes')
     counts.kill({ role, operation: label, moment })
     const touched = namesIn(body)
     const report: KillReport = {
