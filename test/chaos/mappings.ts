@@ -1,0 +1,65 @@
+import { RELAY_FILTER, type StreamSource } from '../../src/testing/index.ts'
+import { spoil } from '../demo/chance.ts'
+import type { Crew } from './processes/crew.ts'
+import { type RigFunction, rigFunction } from './processes/rig-function.ts'
+import { FUNCTION_MS, QUEUES, type QueueName } from './topology.ts'
+import type { World } from './world.ts'
+
+/** Invocations of a consumer at once. */
+const CONCURRENCY: Readonly<Record<QueueName, number>> = { main: 3, side: 2, plain: 1 }
+const RELAY_LANES = 3
+const SWEEP_MS = 60_000
+
+export type Mappings = {
+  readonly relay: RigFunction
+  readonly sweeper: RigFunction
+  /**
+   * Reads the stream from its horizon, beside the mapping that is there, as a mapping does that is made anew. Ends with
+   * the stream, or with the signal.
+   */
+  readonly replayStream: (signal: AbortSignal) => Promise<void>
+  /** What is still to do. */
+  readonly pending: () => readonly string[]
+}
+
+/** Connects the functions, with the settings that they are deployed with. Stream records vanish, double and change places. */
+export async function connectMappings({ aws, queues }: World, crew: Crew, random: () => number): Promise<Mappings> {
+  const relay = rigFunction(crew, 'relay')
+  const sweeper = rigFunction(crew, 'sweeper')
+  const connectRelay = (parallelization: number): Promise<StreamSource> =>
+    aws.connectStream({
+      name: 'relay',
+      handler: relay,
+      batchSize: 100,
+      bisect: true,
+      maxRetries: 10,
+      reportBatchItemFailures: true,
+      filter: RELAY_FILTER,
+      timeoutMs: FUNCTION_MS,
+      parallelization,
+      faults: (records) => spoil(records, random),
+    })
+  const stream = await connectRelay(RELAY_LANES)
+  aws.schedule({ name: 'sweeper', handler: sweeper, everyMs: SWEEP_MS, timeoutMs: SWEEP_MS })
+  const consumers = QUEUES.map((name) =>
+    aws.connectQueue({
+      name,
+      queue: queues[name],
+      handler: rigFunction(crew, `consumer-${name}`),
+      reportBatchItemFailures: true,
+      timeoutMs: FUNCTION_MS,
+      maxConcurrency: CONCURRENCY[name],
+    }),
+  )
+  return {
+    relay,
+    sweeper,
+    replayStream: async (signal) => {
+      const replay = await connectRelay(1)
+      await replay.catchUp()
+      while (replay.pending().length > 0 && !signal.aborted) await aws.clock.sleep(1000, signal).catch(() => {})
+      await replay.stop()
+    },
+    pending: () => [stream, ...consumers].flatMap((source) => source.pending()),
+  }
+}

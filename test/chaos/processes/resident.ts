@@ -1,0 +1,31 @@
+import type { Role } from '../topology.ts'
+import type { Crew, Member } from './crew.ts'
+
+/** A process that lives on by itself (a writer, the operator), replaced whenever it dies. */
+export type Resident = {
+  readonly current: () => Member | undefined
+  /** Ends the replacing; the process itself is left as it is. */
+  readonly retire: () => void
+}
+
+export function keepResident(crew: Crew, role: Role, welcome: (member: Member) => void): Resident {
+  let current: Member | undefined
+  let retired = false
+  const live = async (): Promise<void> => {
+    while (!retired) {
+      const member = await crew.hire(role).catch(() => undefined)
+      if (member === undefined) continue
+      current = member
+      welcome(member)
+      await member.worker.gone
+      if (current === member) current = undefined
+    }
+  }
+  void live()
+  return {
+    current: () => current,
+    retire: () => {
+      retired = true
+    },
+  }
+}

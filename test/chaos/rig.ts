@@ -1,0 +1,178 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { seededRandom } from '../demo/chance.ts'
+import { audit } from './audit/audit.ts'
+import type { Books, Breach } from './audit/books.ts'
+import { readBooks } from './audit/read-books.ts'
+import { takeovers } from './audit/takeovers.ts'
+import { drain } from './drain.ts'
+import type { Coverage } from './faults/coverage.ts'
+import { type FaultLayer, startFaultLayer } from './faults/fault-layer.ts'
+import { STORMY } from './faults/rates.ts'
+import { idsInHand } from './in-hand.ts'
+import { startKilling } from './killing.ts'
+import { connectMappings, type Mappings } from './mappings.ts'
+import { keepOperator, type Operator } from './operator.ts'
+import { bundleWorker } from './processes/bundle-worker.ts'
+import { type Crew, createCrew } from './processes/crew.ts'
+import { createSpares } from './processes/spares.ts'
+import { EFFECTS_TABLE, openWorld, type World } from './world.ts'
+import { keepWriters } from './writers.ts'
+
+export type RigOptions = {
+  /** How long writers write under faults, seconds of real time. The drain comes after. */
+  readonly seconds: number
+  readonly seed: number
+  /** How many times faster than real time the rig's clock runs. */
+  readonly speed: number
+  /** Hears what goes on. */
+  readonly onProgress: (progress: Progress) => void
+}
+
+export type Progress = {
+  readonly phase: string
+  readonly written: number
+  readonly kills: number
+  readonly left: number
+  readonly seconds: number
+}
+
+export type RigResult = {
+  readonly books: Books
+  readonly breaches: readonly Breach[]
+  readonly coverage: Coverage
+  readonly kills: number
+  readonly freezes: number
+  /** Sorted, ms of the clock. */
+  readonly takeovers: readonly number[]
+  readonly trace: (texts: readonly string[]) => Promise<readonly string[]>
+  readonly close: () => Promise<void>
+}
+
+const SPARES = 2
+/** Of the processes, this share has a clock that is right; the others' are off by up to so much, ms. */
+const RIGHT_CLOCKS = 0.4
+const SKEW_MS = 150_000
+/** Messages under way at which writers wait. */
+const BACKLOG = 350
+
+type Parts = {
+  readonly world: World
+  readonly layer: FaultLayer
+  readonly crew: Crew
+  readonly mappings: Mappings
+  readonly operator: Operator
+}
+
+/** Runs the whole: writers under faults, then calm and a drain, then the audit. */
+export async function runRig({ seconds, seed, speed, onProgress }: RigOptions): Promise<RigResult> {
+  const started = performance.now()
+  const folder = await mkdtemp(join(tmpdir(), 'chaos-'))
+  const journal = join(folder, 'journal.jsonl')
+  const fixed = join(folder, 'fixed')
+  await writeFile(journal, '')
+  const program = await bundleWorker(folder)
+  const random = seededRandom(seed)
+  const world = await openWorld(speed)
+  const { aws, queues } = world
+  const layer = await startFaultLayer({
+    dynamo: aws.address.dynamoEndpoint,
+    sqs: aws.address.sqsEndpoint,
+    seed,
+    clock: aws.clock,
+  })
+  const spares = createSpares({ program, count: SPARES, cache: join(folder, 'cache') })
+  let isCalm = false
+  const crew = createCrew({
+    spares,
+    layer,
+    clock: aws.clock,
+    nextSkew: () => (isCalm || random() < RIGHT_CLOCKS ? 0 : Math.round((random() * 2 - 1) * SKEW_MS)),
+    common: {
+      seed,
+      scale: aws.address.scale,
+      outboxTable: aws.outboxTable,
+      ledgerTable: aws.ledgerTable,
+      effectsTable: EFFECTS_TABLE,
+      queues,
+      journal,
+      fixed,
+    },
+  })
+  const mappings = await connectMappings(world, crew, random)
+  const writers = keepWriters(crew, { isBehind: () => sum(world.left()) > BACKLOG })
+  const operator = keepOperator(crew, aws.clock)
+  layer.setRates(STORMY)
+  const ending = new AbortController()
+  const inHand = (process: string): readonly string[] => idsInHand(mappings.relay.eventOf(process))
+  const killing = startKilling({ layer, crew, random, inHand, signal: ending.signal })
+  const report = (phase: string): void =>
+    onProgress({
+      phase,
+      written: writers.written(),
+      kills: killing.kills.length,
+      left: sum(world.left()),
+      seconds: (performance.now() - started) / 1000,
+    })
+  const reporting = setInterval(() => report(isCalm ? 'drain' : 'run'), 1000)
+
+  const parts: Parts = { world, layer, crew, mappings, operator }
+  await storm(parts, { seconds, ending })
+  await writers.finish()
+  isCalm = true
+  await layer.quiet()
+  await killing.ended
+  world.mendSideQueue()
+  await writeFile(fixed, '')
+  await crew.thawed()
+  await drain(parts, report)
+  clearInterval(reporting)
+  operator.retire()
+
+  const left = world.left()
+  const books = {
+    ...(await readBooks(
+      aws.dynamo,
+      { outboxTable: aws.outboxTable, ledgerTable: aws.ledgerTable, effectsTable: EFFECTS_TABLE },
+      journal,
+    )),
+    left,
+  }
+  return {
+    books,
+    breaches: audit(books),
+    coverage: layer.coverage(),
+    kills: killing.kills.length,
+    freezes: killing.freezes(),
+    takeovers: takeovers(killing.kills, books.journal),
+    trace: layer.trace,
+    close: async () => {
+      await spares.stop()
+      await aws.stop()
+      await layer.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Faults until the time is over; the stream is replayed at a third and at two thirds of it. */
+async function storm(
+  { world, mappings, operator }: Parts,
+  { seconds, ending }: { readonly seconds: number; readonly ending: AbortController },
+): Promise<void> {
+  const { clock, address } = world.aws
+  const third = (seconds * 1000 * address.scale.speed) / 3
+  operator.redriveEvery(40_000, ending.signal)
+  await clock.sleep(third)
+  const replays = [mappings.replayStream(ending.signal)]
+  await clock.sleep(third)
+  replays.push(mappings.replayStream(ending.signal))
+  await clock.sleep(third)
+  ending.abort()
+  await Promise.all(replays)
+}
+
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0)
+}

@@ -1,0 +1,21 @@
+import type { Breach } from './audit/books.ts'
+import type { RigResult } from './rig.ts'
+
+/** All that is known of a breach: what is stored, what the processes wrote down, and the requests that touched it. */
+export async function traceOf({ books, trace }: RigResult, { id, tx }: Breach): Promise<readonly string[]> {
+  const row = books.rows.find((one) => one.id === id || (tx !== undefined && one.data.tx === tx))
+  const about = id ?? row?.id
+  const stored = [
+    ...books.rows.filter((one) => one.id === about || (tx !== undefined && one.data.tx === tx)),
+    ...books.entries.filter((one) => one.id === about),
+    ...books.effects.filter((one) => one.id === about),
+    ...books.transactions.filter((one) => one.tx === (tx ?? row?.data.tx)),
+    ...books.journal.filter((line) => ('id' in line ? line.id === about : line.tx === (tx ?? row?.data.tx))),
+  ]
+  const texts = [
+    about,
+    row === undefined ? undefined : `${row.pk} ${row.sk}`,
+    tx === undefined ? undefined : `TX#${tx}`,
+  ]
+  return [...stored.map((item) => JSON.stringify(item)), ...(await trace(texts.filter((text) => text !== undefined)))]
+}
