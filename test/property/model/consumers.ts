@@ -1,0 +1,106 @@
+import { type Consumer, createConsumer } from '../../../src/consumer/consumer.ts'
+import type { SqsRecord } from '../../../src/consumer/sqs-event.ts'
+import { createSqsQueue } from '../../../src/consumer/sqs-queue.ts'
+import { createLedger } from '../../../src/ledger/dynamo-ledger.ts'
+import { createOutbox } from '../../../src/outbox/create-outbox.ts'
+import type { StoredMessage } from '../../../src/testing/queue-state.ts'
+import { createHandlers } from './handlers.ts'
+import { CONSUMERS } from './plan.ts'
+import type { Process } from './process.ts'
+import { REGION, silent, type World } from './world.ts'
+
+const FUNCTION_MS = 30_000
+const POLL_MS = 700
+
+/** A consumer and its mapping: it polls as long as the queue holds anything, in several invocations at once. */
+export function startConsumers(world: World): void {
+  for (const consumer of CONSUMERS) startConsumer(world, consumer)
+}
+
+type Named = { readonly name: string; readonly queue: string }
+
+function startConsumer(world: World, { name, queue: queueName }: Named): void {
+  const { scheduler, plan, luck, books } = world
+  const queue = world.queue(queueName)
+  let running = 0
+  let polls = 0
+  let next = Number.POSITIVE_INFINITY
+  let unplan = (): void => {}
+
+  const poll = (): void => {
+    next = Number.POSITIVE_INFINITY
+    const room = running < (world.isCalm() ? 3 : plan.concurrency)
+    const messages = room ? queue.receive(world.isCalm() ? 10 : plan.batch) : []
+    if (messages.length > 0) invoke(messages)
+    const shows = queue.depth().visible > 0 ? scheduler.now() : queue.nextVisibleAt(scheduler.now())
+    if (shows !== undefined) pollAt(shows)
+  }
+  const pollAt = (time: number): void => {
+    const at = Math.max(time, scheduler.now()) + 1 + Math.floor(luck('poll', name, ++polls) * POLL_MS)
+    if (at >= next) return
+    unplan()
+    next = at
+    unplan = scheduler.at(at, poll)
+  }
+  const invoke = (messages: readonly StoredMessage[]): void => {
+    running += 1
+    const process = world.spawn('consumer')
+    const consumer = consumerOf(world, process, { name, queue: queueName })
+    const end = process.clock.now() + FUNCTION_MS
+    let ended = false
+    const finish = (): void => {
+      if (ended) return
+      ended = true
+      running -= 1
+      cancel()
+    }
+    // A process that stands still is replaced, not ended: once it moves again it goes on where it was.
+    const cancel = scheduler.in(FUNCTION_MS, () => (process.isFrozen() ? finish() : process.kill('its time is over')))
+    process.onEnd(finish)
+    const Records = messages.map((message) => recordOf(message, queue.arn))
+    consumer({ Records }, { getRemainingTimeInMillis: () => end - process.clock.now() }).then(
+      ({ batchItemFailures }) => {
+        if (ended) return
+        const kept = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
+        for (const { messageId, handle = '' } of messages) if (!kept.has(messageId)) queue.delete(handle)
+        finish()
+        pollAt(scheduler.now())
+      },
+      (error) => books.breach(`consumer ${name} threw ${String(error)}`),
+    )
+  }
+  queue.onChange(() =>
+    pollAt(queue.depth().visible > 0 ? scheduler.now() : (queue.nextVisibleAt(scheduler.now()) ?? scheduler.now())),
+  )
+}
+
+function consumerOf(world: World, process: Process, { name, queue }: Named): Consumer {
+  const { clock } = process
+  const client = world.dynamo.clientFor(process)
+  const urls = { queueUrl: world.queue(queue).url, deadLetterQueueUrl: world.queue(queue.replace('.', '-dead.')).url }
+  return createConsumer({
+    name,
+    clock,
+    logger: silent,
+    ledger: createLedger({ client, tableName: 'ledger', clock }),
+    outbox: createOutbox({ client, tableName: 'outbox', clock, region: REGION }),
+    queue: createSqsQueue({ client: world.sqs.clientFor(process), ...urls }),
+    handlers: createHandlers(world, process, name),
+  })
+}
+
+function recordOf(message: StoredMessage, arn: string): SqsRecord {
+  const { messageId, body, groupId, handle = '', receiveCount, attributes } = message
+  const messageAttributes = Object.entries(attributes).map(([key, { DataType, StringValue, BinaryValue }]) => [
+    key,
+    { dataType: DataType, stringValue: StringValue, binaryValue: BinaryValue },
+  ])
+  return {
+    messageId,
+    receiptHandle: handle,
+    body,
+    attributes: { ApproximateReceiveCount: String(receiveCount), MessageGroupId: groupId },
+    messageAttributes: Object.fromEntries(messageAttributes),
+    eventSourceARN: arn,
+  }
+}

@@ -1,0 +1,137 @@
+import type { SQSClient } from '@aws-sdk/client-sqs'
+import type { Clock } from '../../../../src/clock.ts'
+import { createDeduplicationWindow, deduplicationId, deduplicationKey } from '../../../../src/testing/deduplication.ts'
+import type { LocalQueue } from '../../../../src/testing/local-queue.ts'
+import { failedEntry, MESSAGE_ACTIONS, type SqsInput } from '../../../../src/testing/sqs-actions.ts'
+import { acceptEntry, createQueueRegistry, md5 } from '../../../../src/testing/sqs-registry.ts'
+import { entryFault, fault, type SqsFault, sendBatchFault, type WireEntry } from '../../../../src/testing/sqs-rules.ts'
+import { awsError } from '../faults.ts'
+import type { Process } from '../process.ts'
+import type { Wire } from '../wire.ts'
+import { abortable } from './abortable.ts'
+
+/** `isNew`: no duplicate within the five minutes. */
+export type Accepted = { readonly queue: string; readonly entry: WireEntry; readonly isNew: boolean }
+
+export type ModelSqs = {
+  readonly create: (name: string, attributes: Readonly<Record<string, string>>) => LocalQueue
+  readonly clientFor: (process: Process) => SQSClient
+  /** Puts a message in as somebody else would, past the wire. */
+  readonly put: (queue: string, entry: WireEntry) => Promise<object>
+}
+
+export type ModelSqsOptions = {
+  readonly clock: Clock
+  readonly wire: Wire
+  /** Content that a queue refuses for now. */
+  readonly refuses: (queue: string, entry: WireEntry) => SqsFault | undefined
+  /** Told of every entry that is accepted, duplicates included. */
+  readonly onAccept: (accepted: Accepted) => void
+  readonly describe: (op: string, input: unknown) => (() => string) | undefined
+}
+
+type Part = ((part: number) => number) | undefined
+type Input = Omit<SqsInput, 'Entries'> & Partial<WireEntry> & { readonly Entries?: readonly WireEntry[] }
+type Command = { readonly constructor: { readonly name: string }; readonly input: Input }
+
+/** SQS in memory, as its own commands: the strict rules and queues of the test kit behind the wire. */
+export function createModelSqs({ clock, wire, refuses, onAccept, describe }: ModelSqsOptions): ModelSqs {
+  const registry = createQueueRegistry(clock)
+  const known = createDeduplicationWindow<object>()
+  let sequence = 0
+
+  const accept = (queue: LocalQueue, entry: WireEntry): object => {
+    const id = deduplicationId(entry, queue.rules())
+    const key = id === undefined ? undefined : `${queue.name} ${deduplicationKey(id, entry, queue.rules())}`
+    const duplicate = key === undefined ? undefined : known.get(key, clock.now())
+    onAccept({ queue: queue.name, entry, isNew: duplicate === undefined })
+    if (duplicate !== undefined) return duplicate
+    sequence += 1
+    const messageId = `m-${sequence}`
+    const answer = { MessageId: messageId, MD5OfMessageBody: md5(entry.MessageBody) }
+    if (key !== undefined) known.set(key, answer, clock.now())
+    acceptEntry(queue, entry, {
+      messageId,
+      sequenceNumber: String(sequence).padStart(20, '0'),
+      ...(id === undefined ? {} : { deduplicationId: id }),
+    })
+    return answer
+  }
+  const faultOf = (queue: LocalQueue, entry: WireEntry): SqsFault | undefined =>
+    entryFault(entry, queue.rules()) ?? refuses(queue.name, entry)
+
+  const send = (queue: LocalQueue, input: Input): object => {
+    const entry = { ...input, Id: 'single', MessageBody: input.MessageBody ?? '' }
+    const refused = faultOf(queue, entry)
+    if (refused !== undefined) throw thrown(refused)
+    return accept(queue, entry)
+  }
+  const sendBatch = (queue: LocalQueue, { Entries = [] }: Input, partial: Part): object => {
+    const whole = sendBatchFault(Entries)
+    if (whole !== undefined) throw thrown(whole)
+    const Successful: object[] = []
+    const Failed: object[] = []
+    for (const [n, entry] of Entries.entries()) {
+      const luck = partial?.(n) ?? 1
+      if (luck < 0.2) Failed.push(failedEntry(entry.Id, fault('InternalError', 'try again', false)))
+      // In neither list, and nobody can know whether it was taken.
+      if (luck < 0.3) continue
+      const refused = faultOf(queue, entry)
+      const answer = refused === undefined ? { Id: entry.Id, ...accept(queue, entry) } : undefined
+      if (luck < 0.4) continue
+      if (answer !== undefined) Successful.push(answer)
+      else if (refused !== undefined) Failed.push(failedEntry(entry.Id, refused))
+    }
+    return { Successful, Failed }
+  }
+  const others = async (queue: LocalQueue, op: string, input: Input, partial: Part): Promise<object> => {
+    const action = MESSAGE_ACTIONS[op]
+    if (action === undefined) throw new Error(`The model of SQS does not know ${op}`)
+    const all = input.Entries ?? []
+    const kept = all.filter((_, n) => (partial?.(n) ?? 1) >= 0.4)
+    const answer =
+      all.length > 0 && kept.length === 0
+        ? { body: {} }
+        : await action(queue, all.length > 0 ? { ...input, Entries: kept } : input, clock)
+    if ('fault' in answer) throw thrown(answer.fault)
+    const failed = all.filter((entry) => !kept.includes(entry))
+    if (failed.length === 0) return answer.body
+    const { Failed = [], ...body } = answer.body as { Failed?: object[] }
+    return {
+      ...body,
+      Failed: [...Failed, ...failed.map(({ Id }) => failedEntry(Id, fault('InternalError', '', false)))],
+    }
+  }
+  const execute = async (queue: LocalQueue, { op, input, partial }: { op: string; input: Input; partial: Part }) => {
+    if (op === 'SendMessage') return send(queue, input)
+    return op === 'SendMessageBatch' ? sendBatch(queue, input, partial) : others(queue, op, input, partial)
+  }
+
+  return {
+    create: (name, attributes) => registry.create(name, 'http://sqs.invalid', attributes),
+    put: async (name, entry) => {
+      const queue = registry.find(name)
+      if (queue === undefined) throw awsError('QueueDoesNotExist')
+      return accept(queue, entry)
+    },
+    clientFor: (process) => {
+      const sendCommand = (command: Command, options?: { readonly abortSignal?: AbortSignal }): Promise<object> => {
+        const op = command.constructor.name.replace(/Command$/, '')
+        const { input } = command
+        const target = input.QueueUrl?.split('/').at(-1) ?? ''
+        const apply = (partial: Part): Promise<object> => {
+          const queue = registry.find(input.QueueUrl)
+          if (queue === undefined) throw awsError('QueueDoesNotExist')
+          return execute(queue, { op, input, partial })
+        }
+        const request = { service: 'sqs', target, op, about: describe(op, input), apply } as const
+        return abortable(() => wire.call(process, request), options)
+      }
+      return { send: sendCommand, config: { serviceId: 'SQS' } } as unknown as SQSClient
+    },
+  }
+}
+
+function thrown({ code, message }: SqsFault): Error {
+  return Object.assign(awsError(code), { message })
+}

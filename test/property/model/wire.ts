@@ -1,0 +1,123 @@
+import { chance } from './chance.ts'
+import { type Fault, faultOf, noAnswer, type Outage, type Role, refusal } from './faults.ts'
+import type { Process } from './process.ts'
+import type { Scheduler } from './scheduler.ts'
+import type { Story } from './story.ts'
+
+/** One request on its way to a service. */
+export type Request<Answer> = {
+  readonly service: 'dynamo' | 'sqs'
+  /** `dynamo`, or the queue's name. */
+  readonly target: string
+  /** Name of the command. */
+  readonly op: string
+  /** What it is about, for the story; undefined: not worth a line unless something befalls it. */
+  readonly about: (() => string) | undefined
+  /** Carries it out. `partial`: luck by which parts of a batch fare differently. */
+  readonly apply: (partial?: (part: number) => number) => Promise<Answer> | Answer
+}
+
+export type Wire = { readonly call: <Answer>(from: Process, request: Request<Answer>) => Promise<Answer> }
+
+export type WireOptions = {
+  readonly scheduler: Scheduler
+  readonly seed: number
+  readonly faults: readonly Fault[]
+  readonly outages: () => readonly Outage[]
+  /** ms, the start of the chapter that outages count from; undefined: no more faults of any kind. */
+  readonly chapter: () => number | undefined
+  readonly story: Story
+}
+
+type Outcome<Answer> = { readonly answer: Answer } | { readonly error: unknown }
+
+/** Longest that a request is on its way when nothing befalls it, ms. Calls that begin together meet in any order. */
+const LATENCY_MS = 30
+
+/** What lies between a process and its services: latency, and all that may befall a request. */
+export function createWire({ scheduler, seed, faults, outages, chapter, story }: WireOptions): Wire {
+  const counts = new Map<string, number>()
+  const count = (role: Role, op: string): number => {
+    const key = `${role} ${op}`
+    const nth = counts.get(key) ?? 0
+    counts.set(key, nth + 1)
+    return nth
+  }
+  const outageOf = (target: string, begun: number): Outage | undefined => {
+    const second = (scheduler.now() - begun) / 1000
+    return outages().find((one) => one.target === target && one.from <= second && second < one.from + one.seconds)
+  }
+
+  const call: Wire['call'] = (from, request) =>
+    new Promise((resolve, reject) => {
+      const { op, service, target } = request
+      const { role } = from
+      const nth = count(role, op)
+      const nthOfAny = count(role, 'any')
+      const begun = chapter()
+      const fault = begun === undefined ? undefined : faultOf(faults, { role, op, nth, nthOfAny })
+      const luck = (part: string): number => chance(seed, role, op, nth, part)
+      const delay = (part: string): number => 1 + Math.floor(luck(part) ** 2 * LATENCY_MS)
+      const slow = (kind: Fault['kind']): number => (fault?.kind === kind ? fault.seconds * 1000 : 0)
+
+      const deliver = (outcome: Outcome<never> | Outcome<unknown>): void => {
+        const wait = delay('back') + slow('slow-answer')
+        scheduler.in(wait, () =>
+          from.resume(() => {
+            tell(outcome)
+            if ('error' in outcome) reject(outcome.error)
+            else resolve(outcome.answer as never)
+            if (fault?.kind === 'crash-answered') scheduler.in(0, () => from.kill(`right after ${op}`))
+          }),
+        )
+      }
+      const tell = (outcome: Outcome<unknown>): void => {
+        const error = 'error' in outcome ? ` ✗ ${(outcome.error as Error).name}` : ''
+        const { about } = request
+        const what = fault === undefined ? '' : ` [${fault.kind}]`
+        if (about !== undefined || error !== '' || what !== '')
+          story.tell(from.name, () => `${op} ${about?.() ?? ''}${what}${error}`)
+      }
+      const carryOut = async (partial?: (part: number) => number): Promise<Outcome<unknown>> => {
+        try {
+          return { answer: await request.apply(partial) }
+        } catch (error) {
+          return { error }
+        }
+      }
+      const arrive = async (): Promise<void> => {
+        const outage = begun === undefined || chapter() === undefined ? undefined : outageOf(target, begun)
+        if (outage !== undefined)
+          return deliver({ error: outage.kind === 'dropped' ? noAnswer() : refusal(outage.kind, service) })
+        switch (fault?.kind) {
+          case 'dropped':
+            return deliver({ error: noAnswer() })
+          case 'throttled':
+          case 'denied':
+            return deliver({ error: refusal(fault.kind, service) })
+          case 'lost':
+            await carryOut()
+            return deliver({ error: noAnswer() })
+          case 'retried': {
+            await carryOut()
+            if (luck('second') < 0.5) return deliver({ error: refusal('throttled', service, 2) })
+            return deliver(await carryOut())
+          }
+          case 'partial':
+            return deliver(await carryOut((part) => luck(`part ${part}`)))
+          case 'crash-before':
+            return from.kill(`before ${op}${request.about === undefined ? '' : ` ${request.about()}`}`)
+          case 'crash-after':
+            await carryOut()
+            return from.kill(`after ${op}${request.about === undefined ? '' : ` ${request.about()}`} was applied`)
+          case 'freeze':
+            from.freeze(scheduler.now() + fault.seconds * 1000)
+        }
+        return deliver(await carryOut())
+      }
+      scheduler.in(delay('there') + slow('slow'), () => {
+        if (from.isAlive() || fault?.kind !== 'crash-before') void arrive()
+      })
+    })
+  return { call }
+}

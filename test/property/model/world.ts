@@ -1,0 +1,155 @@
+import type { Clock } from '../../../src/clock.ts'
+import { eventId, type Identity } from '../../../src/event/identity.ts'
+import { fromItem } from '../../../src/ledger/statements.ts'
+import type { Logger } from '../../../src/telemetry.ts'
+import type { LocalQueue } from '../../../src/testing/local-queue.ts'
+import { type Books, committedOf, count, createBooks, lifeKey, shortName } from './books.ts'
+import { chance } from './chance.ts'
+import { describeDynamo, describeSqs } from './describe.ts'
+import { createModelDynamo, type ModelDynamo } from './engine/dynamo.ts'
+import { createModelSqs, type ModelSqs } from './engine/sqs.ts'
+import type { Table } from './engine/table.ts'
+import type { Role } from './faults.ts'
+import { watchLedger } from './ledger-rules.ts'
+import { CONSUMERS, type Plan } from './plan.ts'
+import { createProcess, type Process } from './process.ts'
+import { faultOfCopy, watchHandling, watchQueues } from './queue-rules.ts'
+import { watchRows } from './row-rules.ts'
+import { createScheduler, type Scheduler } from './scheduler.ts'
+import { createStory, type Story } from './story.ts'
+import { createWire, type Wire } from './wire.ts'
+
+export const REGION = 'eu-west-1'
+const START = Date.UTC(2026, 5, 1, 12)
+const QUEUE_VISIBILITY_SECONDS = '900'
+/** What stands for content that the second queue does not take yet. */
+export const REFUSED = 'refuse-me'
+
+/** Tables, queues, time and luck: all that actors act on. */
+export type World = {
+  readonly plan: Plan
+  readonly scheduler: Scheduler
+  readonly story: Story
+  readonly books: Books
+  readonly wire: Wire
+  readonly dynamo: ModelDynamo
+  readonly sqs: ModelSqs
+  readonly outbox: Table
+  readonly ledger: Table
+  readonly data: Table
+  readonly queue: (name: string) => LocalQueue
+  readonly spawn: (role: Role) => Process
+  readonly luck: (...parts: readonly (string | number)[]) => number
+  /** No more faults, outages, scripts and refusals. */
+  readonly isCalm: () => boolean
+  /** Seconds of the plan count from here; undefined: calm. */
+  readonly beginChapter: (chapter: number | undefined) => void
+  /** Runs of each handler for each event. */
+  readonly runs: Map<string, number>
+  readonly knows: (identity: Identity) => void
+}
+
+export const silent: Logger = { info: () => {}, warn: () => {}, error: () => {} }
+
+export function createWorld(plan: Plan): World {
+  const scheduler = createScheduler(START)
+  const story = createStory(scheduler.now)
+  const books = createBooks(story.tell)
+  const { seed, faults } = plan
+  const luck = (...parts: readonly (string | number)[]): number => chance(seed, ...parts)
+  const current: { chapter: number | undefined; begun: number | undefined } = { chapter: undefined, begun: undefined }
+  const outages = () => plan.chapters[current.chapter ?? -1]?.outages ?? []
+  const isCalm = (): boolean => current.begun === undefined
+  const wire = createWire({ scheduler, seed, faults, outages, story, chapter: () => current.begun })
+  const dynamo = createModelDynamo({
+    scheduler,
+    luck: (...parts) => (isCalm() ? 0.5 : luck(...parts)),
+    wire,
+    region: REGION,
+    tables: ['outbox', 'ledger', 'data'],
+    describe: describeDynamo(story),
+  })
+  const refuses = (queue: string, body: string): boolean => !isCalm() && queue === 'q2.fifo' && body.includes(REFUSED)
+  const clock: Clock = {
+    now: scheduler.now,
+    sleep: (ms) => new Promise((resolve) => void scheduler.in(ms, resolve)),
+    random: () => 0.5,
+    id: () => 'none',
+  }
+  const sqs = createModelSqs({
+    clock,
+    wire,
+    describe: describeSqs(story),
+    refuses: (queue, { MessageBody }) =>
+      refuses(queue, MessageBody)
+        ? { code: 'InvalidMessageContents', message: 'not these characters', senderFault: true }
+        : undefined,
+    onAccept: (accepted) => {
+      rules.accepted(accepted)
+      const fault = accepted.queue.includes('-dead') ? faultOfCopy(accepted.entry, ledger) : undefined
+      if (fault !== undefined) books.breach(fault)
+    },
+  })
+  const queues = new Map<string, LocalQueue>()
+  for (const { queue } of CONSUMERS) {
+    for (const name of [queue, queue.replace('.', '-dead.')])
+      queues.set(name, sqs.create(name, { VisibilityTimeout: QUEUE_VISIBILITY_SECONDS }))
+  }
+  const [outbox, ledger, data] = ['outbox', 'ledger', 'data'].map(dynamo.table) as [Table, Table, Table]
+  outbox.onChange(({ after, at }) => {
+    const row = after === undefined ? undefined : committedOf(after, at)
+    if (row !== undefined) story.name(row.id, shortName(row.identity))
+  })
+  const rules = watchQueues({ rows: outbox, ledger, books, nameOf: story.nameOf })
+  watchRows(outbox, books, { has: rules.has, refuses: (queue, body) => queue === 'q2.fifo' && body.includes(REFUSED) })
+  const skew = (role: Role): number => (plan.skews[role] ?? 0) * 1000
+  watchLedger(ledger, books, { skew: Math.abs(skew('consumer')), nameOf: story.nameOf })
+  watchHandling({ rows: outbox, ledger, books, nameOf: story.nameOf })
+
+  let processes = 0
+  /** Whatever ran alone in a process that ends or stands still may lapse, and then counts as its own crash. */
+  const noteCrashes = (process: Process): void => {
+    for (const item of ledger.items()) {
+      const entry = fromItem(item)
+      if (entry?.status === 'alone' && process.owns(entry.token)) count(books.spent, lifeKey(entry))
+    }
+  }
+  const spawn = (role: Role): Process => {
+    processes += 1
+    const name = `${role} ${processes}`
+    let draws = 0
+    const random = (): number => luck('random', name, ++draws)
+    const process = createProcess({
+      scheduler,
+      role,
+      name,
+      skew: skew(role),
+      random,
+      tell: story.tell,
+      stops: noteCrashes,
+    })
+    return process
+  }
+  return {
+    plan,
+    scheduler,
+    story,
+    books,
+    wire,
+    dynamo,
+    sqs,
+    outbox,
+    ledger,
+    data,
+    queue: (name) => queues.get(name) as LocalQueue,
+    spawn,
+    luck,
+    isCalm,
+    beginChapter: (chapter) => {
+      current.chapter = chapter
+      current.begun = chapter === undefined ? undefined : scheduler.now()
+    },
+    runs: new Map(),
+    knows: (identity) => story.name(eventId(identity), shortName(identity)),
+  }
+}

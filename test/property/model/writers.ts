@@ -1,0 +1,141 @@
+import { GetItemCommand } from '@aws-sdk/client-dynamodb'
+import { isOutboxError } from '../../../src/errors.ts'
+import type { NewEvent } from '../../../src/event/event.ts'
+import type { AttributeWrite } from '../../../src/outbox/client-write.ts'
+import { createOutbox } from '../../../src/outbox/create-outbox.ts'
+import type { WriteResult } from './books.ts'
+import type { Step } from './plan.ts'
+import type { Process } from './process.ts'
+import { REFUSED, REGION, type World } from './world.ts'
+
+type Transaction = {
+  readonly events: readonly NewEvent[]
+  readonly writes?: readonly AttributeWrite[]
+  readonly onExisting?: 'cancel' | 'commit'
+  readonly region?: string
+}
+
+/** Steps that write. Each is a process of its own: it may die in mid-call. */
+export async function write(world: World, step: Step, number: string): Promise<void> {
+  const process = world.spawn('writer')
+  const transaction = await transactionOf(world, process, { step, number })
+  if (transaction === undefined) return
+  for (const event of transaction.events) {
+    if (event.key !== undefined) world.knows({ source: event.source, key: event.key })
+    else if (event.sequence !== 'auto')
+      world.knows({ source: event.source, group: event.group, sequence: event.sequence })
+  }
+  await transact(world, process, { transaction, number })
+}
+
+async function transactionOf(
+  world: World,
+  process: Process,
+  { step, number }: { readonly step: Step; readonly number: string },
+): Promise<Transaction | undefined> {
+  switch (step.do) {
+    case 'auto':
+      return {
+        events: Array.from({ length: step.count }, (_, n) => ({
+          ...base(step, n),
+          group: step.group,
+          sequence: 'auto' as const,
+        })),
+      }
+    case 'numbered':
+      return numbered(world, process, step)
+    case 'late': {
+      const group = `late-${step.group}`
+      const highest = await version(world, process, group)
+      const jump = (sequence: number) => ({ ...base(step, sequence), group, sequence })
+      const first: Transaction = { events: [jump(highest + 2)], writes: [setVersion(group, highest, highest + 2)] }
+      const later = world.spawn('writer')
+      world.scheduler.in(Math.floor(world.luck('late', group, highest) * 5000), () => {
+        world.knows({ source: 'shop', group, sequence: highest + 1 })
+        void transact(world, later, { transaction: { events: [jump(highest + 1)] }, number: `${number} late` })
+      })
+      return first
+    }
+    case 'keyed':
+      return { events: [{ ...base(step, step.content), key: step.key }], onExisting: step.onExisting }
+    case 'doomed':
+      return { events: [{ ...base({ type: 'one' }, 0), key: step.key }], writes: [impossible()] }
+    case 'foreign-region':
+      return { events: [{ ...base({ type: 'one' }, 0), key: step.key }], region: 'ap-south-2' }
+    default:
+      return undefined
+  }
+}
+
+async function numbered(world: World, process: Process, step: Step & { do: 'numbered' }): Promise<Transaction> {
+  const group = `own-${step.group}`
+  const highest = await version(world, process, group)
+  const events = Array.from({ length: step.count }, (_, n) => ({ ...base(step, n), group, sequence: highest + 1 + n }))
+  return { events, writes: [setVersion(group, highest, highest + step.count)] }
+}
+
+/** Calls the outbox and notes what it says. The transaction's own mark tells later what was true. */
+async function transact(
+  world: World,
+  process: Process,
+  { transaction, number }: { readonly transaction: Transaction; readonly number: string },
+): Promise<void> {
+  const { events, writes = [], onExisting = 'cancel', region = REGION } = transaction
+  const { books, story } = world
+  const client = world.dynamo.clientFor(process)
+  const outbox = createOutbox({ client, tableName: 'outbox', clock: process.clock, region })
+  const mark = `mark ${number}`
+  const note = (said: WriteResult['said']): void => {
+    books.results.set(mark, { mark, said })
+    story.tell(process.name, `hears: ${said}`)
+  }
+  note('nothing')
+  const counted = {
+    Update: {
+      TableName: 'data',
+      Key: itemKey(mark),
+      UpdateExpression: 'ADD n :one',
+      ExpressionAttributeValues: { ':one': { N: '1' } },
+    },
+  }
+  try {
+    const { duplicate } = await outbox.transact({ writes: [counted, ...writes], events, onExisting })
+    note(duplicate ? 'duplicate' : 'committed')
+  } catch (error) {
+    if (!isOutboxError(error)) return books.breach(`transact threw ${String(error)}`)
+    note(error.code === 'OUTCOME_UNKNOWN' ? 'unknown' : 'failed')
+  }
+}
+
+function base({ type, trait }: { readonly type: string; readonly trait?: string | undefined }, n: number) {
+  // U+FFFF and an emoji: what a queue refuses, and what it takes.
+  const traits = { ...(trait === 'follow' ? { follow: true } : {}), ...(trait === 'refused' ? { REFUSED } : {}) }
+  return { source: 'shop', type, data: { n, text: '\uffff\u{1f600}', ...traits } }
+}
+
+async function version(world: World, process: Process, group: string): Promise<number> {
+  const client = world.dynamo.clientFor(process)
+  const input = { TableName: 'data', Key: itemKey(`version ${group}`), ConsistentRead: true }
+  const { Item } = await client.send(new GetItemCommand(input))
+  return Number(Item?.version?.N ?? 0)
+}
+
+function setVersion(group: string, from: number, to: number): AttributeWrite {
+  return {
+    Update: {
+      TableName: 'data',
+      Key: itemKey(`version ${group}`),
+      UpdateExpression: 'SET version = :to',
+      ConditionExpression: from === 0 ? 'attribute_not_exists(pk)' : 'version = :from',
+      ExpressionAttributeValues: { ':to': { N: String(to) }, ...(from === 0 ? {} : { ':from': { N: String(from) } }) },
+    },
+  }
+}
+
+function impossible(): AttributeWrite {
+  return { ConditionCheck: { TableName: 'data', Key: itemKey('nowhere'), ConditionExpression: 'attribute_exists(pk)' } }
+}
+
+function itemKey(name: string) {
+  return { pk: { S: name }, sk: { S: '-' } }
+}
