@@ -11,9 +11,9 @@ export type ITransactionalOutbox = Construct & {
   readonly table: ITable
   /** `dynamodb:GetItem`, `PutItem`, `Query`: to commit events in one's own transactions. In the table's account. */
   readonly grantEnqueue: (grantee: IGrantable) => Grant
-  /** `dynamodb:GetItem`, `Query` on table and index: to look at rows. */
+  /** `dynamodb:GetItem`, `BatchGetItem`, `Query`, `Scan` and `DescribeTable` on the table, `Query` on its index: to look at rows. */
   readonly grantRead: (grantee: IGrantable) => Grant
-  /** What `grantRead` names, and `dynamodb:UpdateItem`: to redrive dead rows. */
+  /** What `grantRead` names, and `dynamodb:UpdateItem`: to redrive, discard and forget rows. */
   readonly grantOperate: (grantee: IGrantable) => Grant
   /** Any metric of relay and sweeper. */
   readonly metric: (key: MetricKey, options?: MetricOptions) => Metric

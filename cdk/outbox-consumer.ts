@@ -19,6 +19,7 @@ import { ownMetric } from './metrics.ts'
 import type { ITransactionalOutbox } from './outbox-base.ts'
 import { isElsewhere, known } from './routes.ts'
 import { CONSUMER_RULES, checkRules } from './rules.ts'
+import { writeSystemParameter } from './system-parameter.ts'
 import { createTable } from './tables.ts'
 
 export type OutboxConsumerProps = {
@@ -57,7 +58,7 @@ export type OutboxConsumerProps = {
   readonly encryptionKey?: IKey
   /** What happens to queue, dead-letter queue and ledger when they leave the stack. DESTROY also lifts deletion protection. @default - RETAIN: they stay */
   readonly removalPolicy?: RemovalPolicy
-  /** The `name` of `createConsumer`, under which its own metrics are. @default - the dashboard shows the metrics of AWS only */
+  /** The `name` of `createConsumer`, under which its own metrics are. @default - the dashboard shows the metrics of AWS only, and the command calls it by the construct's id */
   readonly consumerName?: string
   /** @default - every alarm is created, and nobody is told; `false` creates none */
   readonly alarms?: ConsumerAlarmOptions | false
@@ -99,6 +100,15 @@ export class OutboxConsumer extends Construct {
     setEnvironment(this, handler, this.environment)
     this.mapping = this.connect(props)
     outbox?.grantEnqueue(handler)
+    writeSystemParameter(this, {
+      kind: 'consumer',
+      name: props.consumerName ?? id,
+      handler: handler.functionName,
+      ledgerTable: this.ledgerTable.tableName,
+      queueUrl: queue.queueUrl,
+      deadLetterQueueUrl: deadLetterQueue.queueUrl,
+      ...given({ outboxTable: outbox?.table.tableName }),
+    })
     const { alarms = {} } = props
     if (alarms !== false) createAlarms(new Construct(this, 'Alarms'), consumerAlarms(this, alarms), alarms.topic)
   }
@@ -108,12 +118,16 @@ export class OutboxConsumer extends Construct {
     return grantSend(this.queue, grantee)
   }
 
-  /** To redrive dead letters: `sqs:ReceiveMessage`, `DeleteMessage`, `ChangeMessageVisibility` on the dead-letter queue, `sqs:SendMessage` on the queue. */
+  /**
+   * To see, redrive, discard and forget dead letters: `sqs:ReceiveMessage`, `DeleteMessage`, `ChangeMessageVisibility` and
+   * `GetQueueAttributes` on the dead-letter queue, `sqs:SendMessage` and `GetQueueAttributes` on the queue, `dynamodb:Query`
+   * and `UpdateItem` on the ledger.
+   */
   grantOperate(grantee: IGrantable): Grant {
-    return grantOnQueue(this.deadLetterQueue, grantee, {
-      actions: ACTIONS.redrive,
-      key: ACTIONS.receiveKey,
-    }).combine(this.grantSend(grantee))
+    return grantOnQueue(this.deadLetterQueue, grantee, { actions: ACTIONS.redrive, key: ACTIONS.receiveKey })
+      .combine(grantOnQueue(this.queue, grantee, { actions: ACTIONS.depth, key: [] }))
+      .combine(grantOnTable(this.ledgerTable, grantee, { actions: ACTIONS.operateLedger, key: ACTIONS.writeKey }))
+      .combine(this.grantSend(grantee))
   }
 
   /** Any metric of the consumer itself, as it counts them under `consumerName`; undefined without that name. */

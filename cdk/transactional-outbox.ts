@@ -29,6 +29,7 @@ import {
 import { brokenRules, checkRules, OUTBOX_RULES, ROUTES_RULES } from './rules.ts'
 import { createStreamMapping } from './stream-mapping.ts'
 import { createSweepSchedule } from './sweep-schedule.ts'
+import { writeSystemParameter } from './system-parameter.ts'
 import { createTable } from './tables.ts'
 
 export type TransactionalOutboxProps = {
@@ -116,6 +117,12 @@ export class TransactionalOutbox extends OutboxBase {
     const watched = { outbox: this, relay, sweeper, mapping: this.mapping, scheduleName }
     if (alarms !== false) createAlarms(new Construct(this, 'Alarms'), outboxAlarms(watched, alarms), alarms.topic)
     if (props.dashboard !== false) this.dashboard = new OutboxDashboard(this, 'Dashboard', watched)
+    writeSystemParameter(this, {
+      kind: 'outbox',
+      outboxTable: table.tableName,
+      relay: relay.functionName,
+      sweeper: sweeper.functionName,
+    })
     for (const route of props.routes ?? []) this.addRoute(route)
     this.node.addValidation({ validate: () => this.brokenRules() })
   }

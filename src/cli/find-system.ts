@@ -2,7 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { SQSClient } from '@aws-sdk/client-sqs'
 import { GetParametersByPathCommand, SSMClient } from '@aws-sdk/client-ssm'
 import type { ConsumerResources, OutboxSystem } from '../ops/system.ts'
-import { readSystems, SYSTEMS_PATH, type SystemEntry } from '../ops/system-parameter.ts'
+import { readSystems, SYSTEMS_PATH, type SystemEntry } from '../system-parameter.ts'
 import type { Io } from './io.ts'
 import { usageError } from './usage-error.ts'
 

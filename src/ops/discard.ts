@@ -16,7 +16,7 @@ export async function discard(system: OutboxSystem, options: ActOptions): Promis
   if (options.reason === undefined) throw invalidSetting('reason', 'must say why this is given up')
   return actOnDeadLetters(checked, options, {
     onMessages: async (queue, messages) => {
-      await recordOnMessages(checked, messages, entry)
+      await recordOnMessages(checked, queue, { messages, act: entry })
       return remove(queue, messages)
     },
     onRow: (row) => discardDeadRow(checked, row, entry),

@@ -1,30 +1,24 @@
 import type { Message } from '@aws-sdk/client-sqs'
 import { readDeadLetter } from './dead-letter.ts'
-import { type LedgerTable, recordAct } from './dynamo-ledger-entries.ts'
+import { recordAct } from './dynamo-ledger-entries.ts'
 import type { HistoryEntry } from './history.ts'
-import { type CheckedSystem, ledgerOf } from './system.ts'
+import type { DeadLetterQueue } from './sqs-dead-letter-queue.ts'
+import { type CheckedSystem, ledgersBehind } from './system.ts'
 
 /**
  * Records an act in the ledger entry of each handler that a message concerns, before it is done. A message that SQS moved
- * itself has no entry to record it in, and one of a consumer that is not in the system is not recorded either.
+ * itself names no handler, and has no entry to record it in.
  */
 export async function recordOnMessages(
   system: CheckedSystem,
-  messages: readonly Message[],
-  act: HistoryEntry,
+  { deadLetterQueueUrl }: DeadLetterQueue,
+  { messages, act }: { readonly messages: readonly Message[]; readonly act: HistoryEntry },
 ): Promise<void> {
-  const entries = messages.flatMap((message) => {
+  const { dynamo } = system
+  const keys = messages.flatMap((message) => {
     const { id, handlers } = readDeadLetter(message)
-    return handlers.map((name) => ({ id, name, ledger: ledgerTable(system, name) }))
+    return handlers.map((name) => ({ id, name }))
   })
-  await Promise.all(
-    entries.map(async ({ id, name, ledger }) => {
-      if (ledger !== undefined) await recordAct(ledger, { id, name }, act)
-    }),
-  )
-}
-
-function ledgerTable(system: CheckedSystem, handler: string): LedgerTable | undefined {
-  const tableName = ledgerOf(system, handler)
-  return tableName === undefined ? undefined : { dynamo: system.dynamo, tableName }
+  const tables = ledgersBehind(system, deadLetterQueueUrl)
+  await Promise.all(tables.flatMap((tableName) => keys.map((key) => recordAct({ dynamo, tableName }, key, act))))
 }

@@ -18,7 +18,7 @@ export async function redrive(system: OutboxSystem, options: ActOptions): Promis
   const { checked, entry } = checkAct('redrive', system, options)
   return actOnDeadLetters(checked, options, {
     onMessages: async (queue, messages) => {
-      await recordOnMessages(checked, messages, entry)
+      await recordOnMessages(checked, queue, { messages, act: entry })
       return moveMessages(queue, messages)
     },
     onRow: (row) => redriveDeadRow(checked, row, entry),

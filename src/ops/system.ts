@@ -7,7 +7,7 @@ import type { DeadLetterQueue } from './sqs-dead-letter-queue.ts'
 
 /** A consumer as it is deployed. Several may share a ledger, or a queue. */
 export type ConsumerResources = {
-  /** Its `name` in `createConsumer`: the first part of its handlers' names. */
+  /** Its `name` in `createConsumer`, or whatever tells it apart from the others. */
   readonly name: string
   readonly ledgerTable: string
   readonly queueUrl: string
@@ -60,8 +60,8 @@ export function ledgerTables({ consumers }: OutboxSystem): readonly string[] {
   return [...new Set(consumers.map(({ ledgerTable }) => ledgerTable))]
 }
 
-/** The ledger that a handler's (`consumer/handler`) rows stand in. Undefined for a consumer that is not in the system. */
-export function ledgerOf({ consumers }: OutboxSystem, handler: string): string | undefined {
-  const consumer = handler.split('/', 1)[0]
-  return consumers.find(({ name }) => name === consumer)?.ledgerTable
+/** The ledgers of the consumers whose dead letters come to this queue: one, unless several share it. */
+export function ledgersBehind({ consumers }: OutboxSystem, deadLetterQueueUrl: string): readonly string[] {
+  const behind = consumers.filter((consumer) => consumer.deadLetterQueueUrl === deadLetterQueueUrl)
+  return [...new Set(behind.map(({ ledgerTable }) => ledgerTable))]
 }

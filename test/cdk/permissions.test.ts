@@ -33,6 +33,7 @@ const SENDING = [
   'Allow sqs:SendMessage on OutboxOrdersQueue.Arn',
 ]
 const LEDGER = 'dynamodb:BatchGetItem, dynamodb:PartiQLInsert, dynamodb:PartiQLUpdate, dynamodb:UpdateItem'
+const READING = 'dynamodb:BatchGetItem, dynamodb:DescribeTable, dynamodb:GetItem, dynamodb:Query, dynamodb:Scan'
 const CONSUME = 'sqs:ChangeMessageVisibility, sqs:DeleteMessage, sqs:GetQueueAttributes, sqs:ReceiveMessage'
 
 describe('who may do what', () => {
@@ -87,17 +88,18 @@ describe('who may do what', () => {
   it('writers, readers and operators get what their grant says', () => {
     expect(may('Writer')).toEqual(['Allow dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query on OutboxTable.Arn'])
     expect(may('Reader')).toEqual([
-      'Allow dynamodb:GetItem, dynamodb:Query on OutboxTable.Arn',
+      `Allow ${READING} on OutboxTable.Arn`,
       'Allow dynamodb:Query on OutboxTable.Arn/index/pending',
     ])
     expect(may('Operator')).toEqual([
-      'Allow dynamodb:GetItem, dynamodb:Query, dynamodb:UpdateItem on OutboxTable.Arn',
+      `Allow ${READING}, dynamodb:UpdateItem on OutboxTable.Arn`,
       'Allow dynamodb:Query on OutboxTable.Arn/index/pending',
     ])
     expect(may('Sender')).toEqual(['Allow sqs:SendMessage on OutboxOrdersQueue.Arn'])
     expect(may('Redriver')).toEqual([
-      'Allow sqs:ChangeMessageVisibility, sqs:DeleteMessage, sqs:ReceiveMessage on OutboxOrdersDeadLetterQueue.Arn',
-      'Allow sqs:SendMessage on OutboxOrdersQueue.Arn',
+      'Allow dynamodb:Query, dynamodb:UpdateItem on OutboxOrdersLedger.Arn',
+      `Allow ${CONSUME} on OutboxOrdersDeadLetterQueue.Arn`,
+      'Allow sqs:GetQueueAttributes, sqs:SendMessage on OutboxOrdersQueue.Arn',
     ])
   })
 
@@ -125,6 +127,9 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   BatchGetItemCommand: ['dynamodb:BatchGetItem'],
   ChangeMessageVisibilityBatchCommand: ['sqs:ChangeMessageVisibility'],
   DeleteMessageBatchCommand: ['sqs:DeleteMessage'],
+  DescribeTableCommand: ['dynamodb:DescribeTable'],
+  GetQueueAttributesCommand: ['sqs:GetQueueAttributes'],
+  ScanCommand: ['dynamodb:Scan'],
   DescribeEventBusCommand: ['events:DescribeEventBus'],
   GetItemCommand: ['dynamodb:GetItem'],
   PutEventsCommand: ['events:PutEvents'],
@@ -151,7 +156,7 @@ describe('grants follow the code', () => {
     ['relay', [...ACTIONS.relay, ...ACTIONS.index, ...ACTIONS.send, ...ACTIONS.publish], ['dynamodb:PartiQLInsert']],
     ['ledger', [...ACTIONS.ledger.filter((action) => action !== 'dynamodb:UpdateItem')], []],
     ['consumer', ['sqs:ChangeMessageVisibility', ...ACTIONS.send], []],
-    ['ops', [...ACTIONS.operate, ...ACTIONS.redrive, ...ACTIONS.send], []],
+    ['ops', [...ACTIONS.operate, ...ACTIONS.operateLedger, ...ACTIONS.redrive, ...ACTIONS.depth, ...ACTIONS.send], []],
   ])('of src/%s: every action that its commands need is granted, and no other', (folder, granted, elsewhere) => {
     const called = [...actionsCalledIn(folder)].filter((action) => !elsewhere.includes(action))
     expect(called.sort()).toEqual([...new Set(granted)].sort())

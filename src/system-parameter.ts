@@ -1,5 +1,3 @@
-import type { ConsumerResources } from './system.ts'
-
 /** Where the constructs write what they have made, one parameter for each construct. */
 export const SYSTEMS_PATH = '/dynamodb-outbox/'
 
@@ -11,12 +9,16 @@ export type OutboxParameter = {
   readonly sweeper: string
 }
 
-/** What a consumer says of itself. Without `outboxTable` its handlers emit nothing, and it belongs to every system of its stack. */
-export type ConsumerParameter = Omit<ConsumerResources, 'name'> & {
-  readonly kind: 'consumer'
+/** What a consumer says of itself. Without `outboxTable` its handlers emit nothing, and it belongs to the outboxes of its stack. */
+export type ConsumerParameter = ConsumerNames & { readonly kind: 'consumer'; readonly outboxTable?: string }
+
+type ConsumerNames = {
   readonly name: string
+  readonly ledgerTable: string
+  readonly queueUrl: string
+  readonly deadLetterQueueUrl: string
+  /** Name of the function that runs its handlers. */
   readonly handler: string
-  readonly outboxTable?: string
 }
 
 /** One outbox with its consumers. */
@@ -26,7 +28,7 @@ export type SystemEntry = {
   readonly outboxTable: string
   readonly relay: string
   readonly sweeper: string
-  readonly consumers: readonly (ConsumerResources & { readonly handler: string })[]
+  readonly consumers: readonly ConsumerNames[]
 }
 
 type Parameter = { readonly name: string; readonly value: string }
@@ -48,7 +50,7 @@ export function readSystems(parameters: readonly Parameter[]): readonly SystemEn
   })
 }
 
-function consumerOf({ name, ledgerTable, queueUrl, deadLetterQueueUrl, handler }: ConsumerParameter) {
+function consumerOf({ name, ledgerTable, queueUrl, deadLetterQueueUrl, handler }: ConsumerParameter): ConsumerNames {
   return { name, ledgerTable, queueUrl, deadLetterQueueUrl, handler }
 }
 
