@@ -65,6 +65,8 @@ export function createCourse(deps: CourseDependencies) {
         return transit(journey, { part: decidePartial(request, random) })
       case 'inProgress':
         return transit(journey, { holdMs: fault.ms })
+      case 'staleRead':
+        return transit(journey, { stale: true })
       case 'staleIndex':
         return stale.earlier(request, clock.now()) ?? transit(journey)
     }
@@ -79,15 +81,19 @@ export function createCourse(deps: CourseDependencies) {
       return blocked(journey, against)
     }
     const fault = decideFault(request, deps.rates(), random)
-    if (fault.kind !== 'none') marks.push(describe(fault))
-    // What is answered in part, or in progress, counts as what it turns out to be.
-    if (fault.kind !== 'none' && fault.kind !== 'partial' && fault.kind !== 'inProgress') count(kindOf(fault))
+    if (!COUNTED_IN_TRANSIT.has(fault.kind)) {
+      marks.push(describe(fault))
+      count(kindOf(fault))
+    }
     const answer = await strike(journey, fault)
     if (request.label === 'Query index' && fault.kind === 'none' && answer?.status === 200)
       stale.note(request, answer, clock.now())
     return answer
   }
 }
+
+/** What is answered in part, in progress or stale counts as what it turns out to be, if it turns out to be anything. */
+const COUNTED_IN_TRANSIT: ReadonlySet<Fault['kind']> = new Set(['none', 'partial', 'inProgress', 'staleRead'])
 
 function kindOf(fault: Fault): string {
   return fault.kind === 'serverError' && fault.applied ? 'serverError, applied' : fault.kind

@@ -4,7 +4,7 @@ import type { LayerRequest } from './request.ts'
 
 /** What befalls one request. Times in ms of the rig's clock. */
 export type Fault =
-  | { readonly kind: 'none' | 'dropped' | 'answerLost' | 'throttled' | 'partial' | 'staleIndex' }
+  | { readonly kind: 'none' | 'dropped' | 'answerLost' | 'throttled' | 'partial' | 'staleIndex' | 'staleRead' }
   | { readonly kind: 'late' | 'delayed' | 'inProgress'; readonly ms: number }
   | { readonly kind: 'duplicated'; readonly answer: 'first' | 'second' }
   | { readonly kind: 'serverError'; readonly applied: boolean }
@@ -74,5 +74,6 @@ function kindsFor({ operation, label }: Pick<LayerRequest, 'operation' | 'label'
     ...(IN_PART.has(operation) ? (['partial'] as const) : []),
     ...(operation === 'TransactWriteItems' ? (['inProgress'] as const) : []),
     ...(label === 'Query index' ? (['staleIndex'] as const) : []),
+    ...(operation === 'GetItem' || operation === 'BatchGetItem' ? (['staleRead'] as const) : []),
   ]
 }

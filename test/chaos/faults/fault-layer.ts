@@ -11,6 +11,7 @@ import { openProxy } from './proxy.ts'
 import { CALM, type FaultRates } from './rates.ts'
 import { openRecorder } from './recorder.ts'
 import { createStaleIndex } from './stale-index.ts'
+import { createRecentInserts } from './stale-read.ts'
 import { createTransit, type Journey } from './transit.ts'
 import { createWeather, type Denial, type Outage } from './weather.ts'
 
@@ -77,7 +78,14 @@ export async function startFaultLayer(options: FaultLayerOptions): Promise<Fault
   }
   const sleep = (ms: number): Promise<void> => clock.sleep(ms, calm.signal).catch(() => {})
   const { fault: count } = counts
-  const transit = createTransit({ engines, progress: createInProgress(), sleep, count })
+  const transit = createTransit({
+    engines,
+    progress: createInProgress(),
+    recent: createRecentInserts(),
+    clock,
+    sleep,
+    count,
+  })
   const stale = createStaleIndex()
   const course = createCourse({ clock, rates: () => rates, transit, stale, sleep, count, behind })
   const pidOf = (process: string): number | undefined => pids.get(process)

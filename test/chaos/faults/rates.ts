@@ -18,6 +18,8 @@ export type RequestRates = {
   readonly inProgress: number
   /** An index that lags: a query of it answered as it was answered some time ago. */
   readonly staleIndex: number
+  /** A read that asks for no consistency and misses what was inserted just now. */
+  readonly staleRead: number
 }
 
 /** How many of each begin in a minute of the rig's clock. */
@@ -41,6 +43,7 @@ export const CALM: FaultRates = {
   partial: 0,
   inProgress: 0,
   staleIndex: 0,
+  staleRead: 0,
   outages: 0,
   denials: 0,
 }
@@ -57,6 +60,7 @@ export const STORMY: FaultRates = {
   partial: 0.03,
   inProgress: 0.08,
   staleIndex: 0.1,
+  staleRead: 0.3,
   outages: 0.4,
   denials: 0.6,
 }

@@ -30,14 +30,23 @@ export type Passage = {
 /** The file is begun anew at this size, and the one before it is kept: so much of the latest can be traced. */
 const FILE_BYTES = 512 * 1024 * 1024
 const SHOWN_NAMES = 30
+/** Lines are gathered up to so many characters: a write for each line costs more than all the rest of the layer. */
+const GATHERED = 256 * 1024
 
 export async function openRecorder(start: number): Promise<Recorder> {
   const folder = await mkdtemp(join(tmpdir(), 'chaos-trace-'))
   const [path, before] = [join(folder, 'requests'), join(folder, 'requests-before')]
   let file: WriteStream = createWriteStream(path)
   let bytes = 0
+  let gathered = ''
   let turning: Promise<void> | undefined
 
+  const flush = (): Promise<unknown> => {
+    const text = gathered
+    bytes += text.length
+    gathered = ''
+    return new Promise((resolve) => file.write(text, resolve))
+  }
   const turn = async (): Promise<void> => {
     await finished(file)
     await rename(path, before)
@@ -46,9 +55,9 @@ export async function openRecorder(start: number): Promise<Recorder> {
     turning = undefined
   }
   const write = (text: string): void => {
-    if (turning !== undefined) return
-    bytes += text.length + 1
-    file.write(`${text}\n`)
+    gathered += `${text}\n`
+    if (gathered.length < GATHERED || turning !== undefined) return
+    void flush()
     if (bytes > FILE_BYTES) turning = turn()
   }
   return {
@@ -56,7 +65,7 @@ export async function openRecorder(start: number): Promise<Recorder> {
     tell: (at, text) => write(`${seconds(at - start)} ${text}`),
     trace: async (texts) => {
       await turning
-      await new Promise((resolve) => file.write('', resolve))
+      await flush()
       const found: string[] = []
       for (const source of [before, path]) {
         if (await stat(source).catch(() => undefined))

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Clock } from '../../../src/clock.ts'
 import { jsonAnswer } from './aws-answers.ts'
 import type { Random } from './chance.ts'
 import { conflictOf } from './conflicts.ts'
@@ -6,11 +7,14 @@ import type { EngineAnswer, Engines } from './forward.ts'
 import type { InProgress } from './in-progress.ts'
 import type { PartialAnswer, Refusal } from './partial-answer.ts'
 import type { Json, LayerRequest } from './request.ts'
+import { type RecentInserts, staleRead } from './stale-read.ts'
 import { tornRead } from './torn-read.ts'
 
 export type TransitDependencies = {
   readonly engines: Engines
   readonly progress: InProgress
+  readonly recent: RecentInserts
+  readonly clock: Clock
   /** Ends early when the layer is to be calm. */
   readonly sleep: (ms: number) => Promise<void>
   readonly count: (kind: string) => void
@@ -29,13 +33,15 @@ export type TransitOptions = {
   readonly part?: PartialAnswer | Refusal | undefined
   /** A transaction that is applied stays in progress for so long, ms of the rig's clock. */
   readonly holdMs?: number
+  /** Let a replica answer that has not heard of the latest inserts, if the read allows it. */
+  readonly stale?: boolean
 }
 
 /**
  * Takes a request to its engine and brings the answer back, as somebody sees it who is not alone: beside the
  * transactions in progress. Rejects if the engine cannot be reached.
  */
-export function createTransit({ engines, progress, sleep, count }: TransitDependencies) {
+export function createTransit({ engines, progress, recent, clock, sleep, count }: TransitDependencies) {
   const forward = async (journey: Journey, part: PartialAnswer | undefined): Promise<EngineAnswer> => {
     const { request, headers } = journey
     if (part === undefined) return engines.forward(request, headers)
@@ -64,6 +70,7 @@ export function createTransit({ engines, progress, sleep, count }: TransitDepend
         note(journey, 'transaction in progress')
         await sleep(holdMs)
       }
+      if (answer.status === 200) recent.note(transaction.inserts, clock.now())
       return answer
     } finally {
       transaction.end()
@@ -75,10 +82,10 @@ export function createTransit({ engines, progress, sleep, count }: TransitDepend
     count(kind)
   }
 
-  return async (journey: Journey, { part, holdMs = 0 }: TransitOptions = {}): Promise<EngineAnswer> => {
+  return async (journey: Journey, { part, holdMs = 0, stale = false }: TransitOptions = {}): Promise<EngineAnswer> => {
     const { request } = journey
     const met = request.service === 'dynamo' && progress.isAnyHeld() ? conflictOf(request, progress) : undefined
-    const chosen = met ?? part
+    const chosen = met ?? part ?? (stale ? staleRead(request, (name) => recent.has(name, clock.now())) : undefined)
     if (chosen !== undefined) note(journey, chosen.kind)
     if (chosen !== undefined && 'refused' in chosen) return chosen.refused
     if (request.operation === 'TransactWriteItems') return transact(journey, holdMs)
