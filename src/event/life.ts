@@ -22,14 +22,7 @@ export function encodeLifeNote(note: LifeNote): string {
 
 /** Undefined for text that is no life note: the message is then read as if it had none. */
 export function decodeLifeNote(text: string): LifeNote | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  if (typeof value !== 'object' || value === null) return undefined
-  const { life, handlers, attempts, reason } = value as Record<string, unknown>
+  const { life, handlers, attempts, reason } = membersOf(text)
   // One more must still be a number of its own: it is the life of a copy in the dead-letter queue.
   if (!Number.isSafeInteger(life) || (life as number) < 0 || life === Number.MAX_SAFE_INTEGER) return undefined
   if (!Array.isArray(handlers) || handlers.length === 0 || !handlers.every((name) => typeof name === 'string'))
@@ -39,5 +32,14 @@ export function decodeLifeNote(text: string): LifeNote | undefined {
     handlers: handlers as string[],
     ...(Number.isSafeInteger(attempts) ? { attempts: attempts as number } : {}),
     ...(typeof reason === 'string' ? { reason } : {}),
+  }
+}
+
+/** Of what is no object, or no JSON: none. */
+function membersOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(text))
+  } catch {
+    return {}
   }
 }
