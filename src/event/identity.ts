@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /**
  * Who an event is. Unordered events have a `key` of the caller's; ordered ones a `group` and a sequence, which make the
@@ -34,5 +34,5 @@ export function eventId(identity: Identity): string {
 }
 
 export function sha256(text: string): string {
-  return createHash('sha256').update(text, 'utf8').digest('hex')
+  return hash('sha256', text, 'hex')
 }

@@ -6,12 +6,17 @@ export type Packable = {
   readonly bytes: number
 }
 
-export type RequestLimits = { readonly maxEntries: number; readonly maxBytes: number }
+export type RequestLimits = {
+  readonly maxEntries: number
+  readonly maxBytes: number
+  /** Default: as many as it takes. */
+  readonly maxRequests?: number
+}
 
 export type RequestPlan<Entry> = {
   /** May be sent at once, all of them: no group is in two requests, none twice in one. */
   readonly requests: readonly (readonly Entry[])[]
-  /** Have to wait for an earlier entry of their group; in their old order. */
+  /** Have to wait, for an earlier entry of their group or for room; in their old order. */
   readonly rest: readonly Entry[]
 }
 
@@ -22,7 +27,7 @@ export type RequestPlan<Entry> = {
  */
 export function planRequests<Entry extends Packable>(
   entries: readonly Entry[],
-  limits: RequestLimits,
+  { maxEntries, maxBytes, maxRequests = Number.POSITIVE_INFINITY }: RequestLimits,
   busy: ReadonlySet<string> = new Set(),
 ): RequestPlan<Entry> {
   const taken = new Set(busy)
@@ -30,17 +35,18 @@ export function planRequests<Entry extends Packable>(
   const rest: Entry[] = []
   let open: Entry[] = []
   let bytes = 0
-  for (const entry of entries) {
+  for (const [index, entry] of entries.entries()) {
     if (taken.has(entry.groupId)) {
       rest.push(entry)
       continue
     }
-    taken.add(entry.groupId)
-    if (open.length === 0 || open.length >= limits.maxEntries || bytes + entry.bytes > limits.maxBytes) {
+    if (open.length === 0 || open.length >= maxEntries || bytes + entry.bytes > maxBytes) {
+      if (requests.length >= maxRequests) return { requests, rest: [...rest, ...entries.slice(index)] }
       open = []
       bytes = 0
       requests.push(open)
     }
+    taken.add(entry.groupId)
     open.push(entry)
     bytes += entry.bytes
   }

@@ -56,11 +56,12 @@ async function askDestinations(
   { destinations, notAfter }: { readonly destinations: readonly string[]; readonly notAfter: number },
 ): Promise<ReadonlyMap<string, Answer>> {
   const message = outgoingMessage(row)
+  const asked = destinations.filter((name) => !row.accepted.has(name))
+  const outcomes = await Promise.all(asked.map((name) => run.senders.get(name)?.send(message, notAfter)))
   const answers = new Map<string, Answer>()
-  const ask = async (name: string): Promise<void> => {
-    const answer = await run.senders.get(name)?.send(message, notAfter)
-    if (answer !== undefined) answers.set(name, answer)
+  for (const [index, outcome] of outcomes.entries()) {
+    const name = asked[index]
+    if (name !== undefined && outcome !== undefined) answers.set(name, outcome)
   }
-  await Promise.all(destinations.filter((name) => !row.accepted.has(name)).map(ask))
   return answers
 }

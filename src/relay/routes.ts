@@ -31,7 +31,12 @@ export function compileRoutes(routes: readonly Route[]): Routing {
   const rules = routes.map((route, index) => compileRule(route, `routes[${index}]`, publishers))
   return {
     publishers: [...publishers.values()],
-    destinationsOf: (row) => [...new Set(rules.filter((rule) => takes(rule, row)).flatMap((rule) => rule.names))],
+    destinationsOf: (row) => {
+      const taking = rules.filter((rule) => takes(rule, row))
+      const [only] = taking
+      if (only !== undefined && taking.length === 1) return only.names
+      return [...new Set(taking.flatMap(({ names }) => names))]
+    },
   }
 }
 
@@ -41,7 +46,7 @@ function compileRule(route: Route, path: string, publishers: Map<string, Publish
   if (to.length === 0) throw invalidSetting(`${path}.to`, 'must name at least one destination')
   for (const publisher of to) register(publisher, path, publishers)
   return {
-    names: to.map(({ name }) => name),
+    names: [...new Set(to.map(({ name }) => name))],
     ...(route.source === undefined ? {} : { sources: namesOf(`${path}.source`, route.source) }),
     ...(route.type === undefined ? {} : { types: namesOf(`${path}.type`, route.type) }),
   }

@@ -110,6 +110,7 @@ function faultOf(image: RowImage, key: RowKey): string | undefined {
   return undefined
 }
 
+const NOBODY: ReadonlySet<string> = new Set()
 const PENDING: ReadonlySet<string> = new Set(ALL_PENDING_SHARDS)
 const ID = /^[\x21-\x7e]{1,100}$/
 
@@ -145,7 +146,7 @@ function content(image: RowImage): Pick<PendingRow, 'body' | 'accepted' | 'type'
   const type = textOf(image['type'])
   return {
     body: textOf(body) ?? '',
-    accepted: new Set(accepted?.SS ?? []),
+    accepted: accepted === undefined ? NOBODY : new Set(accepted.SS),
     ...(type === undefined ? {} : { type }),
     ...(created === undefined ? {} : { created }),
   }

@@ -63,25 +63,20 @@ export function createSender({ publisher, clock, budget, telemetry, logger }: Se
   }
   const flush = (): void => {
     scheduled = false
-    ready = ready.filter(isWanted)
-    const { requests } = planRequests(ready, publisher, busy)
-    const sent = new Set<Entry>()
-    for (const entries of requests.slice(0, CONCURRENT_REQUESTS - inFlight)) {
-      for (const entry of entries) sent.add(entry)
-      void request(entries)
-    }
-    ready = ready.filter((entry) => !sent.has(entry))
+    // Whichever request is answered next comes back here.
+    if (inFlight === CONCURRENT_REQUESTS) return
+    const now = clock.now()
+    const end = pause.paused() ? 'paused' : budget.over() ? 'time' : undefined
+    ready = ready.filter((entry) => isWanted(entry, end ?? (now > entry.notAfter ? 'stale' : undefined)))
+    const { maxEntries, maxBytes } = publisher
+    const limits = { maxEntries, maxBytes, maxRequests: CONCURRENT_REQUESTS - inFlight }
+    const { requests, rest } = planRequests(ready, limits, busy)
+    ready = [...rest]
+    for (const entries of requests) void request(entries)
   }
-  const isWanted = (entry: Entry): boolean => {
-    const reason = pause.paused()
-      ? 'paused'
-      : budget.over()
-        ? 'time'
-        : clock.now() > entry.notAfter
-          ? 'stale'
-          : undefined
-    if (reason !== undefined) entry.settle({ status: 'unsent', reason })
-    return reason === undefined
+  const isWanted = (entry: Entry, unsent: 'time' | 'stale' | 'paused' | undefined): boolean => {
+    if (unsent !== undefined) entry.settle({ status: 'unsent', reason: unsent })
+    return unsent === undefined
   }
   const request = async (entries: readonly Entry[]): Promise<void> => {
     inFlight += 1

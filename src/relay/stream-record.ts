@@ -35,7 +35,7 @@ export function readRecord(record: StreamRecord, at: { regions: ReadonlySet<stri
   if (key === undefined) return { kind: 'unreadable' }
   const taken = { key, number: change.SequenceNumber ?? '', ...unlisted(image) }
   if (image === undefined) return { ...taken, kind: isOrderedKey(key) ? 'group' : 'read-back' }
-  const reading = readRow({ ...change.Keys, ...image }, at.regions)
+  const reading = readRow(keyOf(image) === undefined ? { ...change.Keys, ...image } : image, at.regions)
   if (reading.kind === 'settled' || reading.kind === 'pull' || reading.kind === 'elsewhere') return { kind: 'skip' }
   if (isOrderedKey(key)) return { ...taken, kind: 'group' }
   return isOld(record, at.now) ? { ...taken, kind: 'read-back' } : { ...taken, kind: 'image', reading }

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import { createCallWatch } from './call-watch.ts'
 
 /** Longest that one call to AWS may take, its SDK's own retries included. Milliseconds. */
 const LONGEST_CALL_MS = 5_000
@@ -21,33 +22,11 @@ export type TimeBudget = {
 /** `remainingMs` is what Lambda grants; its last 5 s (of a short time: the last quarter) begin nothing new. */
 export function createTimeBudget(clock: Clock, remainingMs: number): TimeBudget {
   const hardEnd = clock.now() + remainingMs
+  const watch = createCallWatch(clock)
   const end = hardEnd - Math.min(MARGIN_MS, remainingMs / 4)
   return {
     end,
     over: () => clock.now() >= end,
-    call: (send) => callWithin(clock, Math.max(0, Math.min(LONGEST_CALL_MS, (hardEnd - clock.now()) / 2)), send),
+    call: (send) => watch.within(Math.max(0, Math.min(LONGEST_CALL_MS, (hardEnd - clock.now()) / 2)), send),
   }
-}
-
-async function callWithin<T>(clock: Clock, ms: number, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const call = new AbortController()
-  const timer = new AbortController()
-  const expired = clock.sleep(ms, timer.signal).then((): never => {
-    const error = timeoutError(ms)
-    call.abort(error)
-    throw error
-  })
-  // Once the call has answered, the timer is aborted and nobody waits for this rejection any more.
-  expired.catch(() => {})
-  try {
-    return await Promise.race([send(call.signal), expired])
-  } finally {
-    timer.abort()
-  }
-}
-
-function timeoutError(ms: number): Error {
-  const error = new Error(`no answer within ${Math.round(ms)} ms`)
-  error.name = 'TimeoutError'
-  return error
 }

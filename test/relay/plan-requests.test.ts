@@ -33,6 +33,16 @@ describe('planRequests', () => {
     ).toEqual([1, 1, 1])
   })
 
+  it('leaves what finds no room in the requests allowed, in its old order and unsplit', () => {
+    const entries = Array.from({ length: 25 }, (_, n) => entry(`g${n}`))
+    const { requests, rest } = planRequests(entries, { ...LIMITS, maxRequests: 2 })
+    expect(requests.flat()).toEqual(entries.slice(0, 20))
+    expect(rest).toEqual(entries.slice(20))
+    expect(planRequests(entries, { ...LIMITS, maxRequests: 0 })).toEqual({ requests: [], rest: entries })
+    const [a1, a2, b1] = [entry('a', 1), entry('a', MIB), entry('b', MIB)]
+    expect(planRequests([a1, a2, b1], { ...LIMITS, maxRequests: 1 })).toEqual({ requests: [[a1]], rest: [a2, b1] })
+  })
+
   it('lets one entry of a group go, the first, and keeps the others in order', proves('group-never-overtaken'), () => {
     const [a1, b1, a2, a3] = [entry('a', 1), entry('b', 2), entry('a', 3), entry('a', 4)]
     expect(planRequests([a1, b1, a2, a3], LIMITS)).toEqual({ requests: [[a1, b1]], rest: [a2, a3] })

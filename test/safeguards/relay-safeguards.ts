@@ -53,7 +53,7 @@ export const RELAY_SAFEGUARDS: readonly Safeguard[] = [
   {
     name: 'relay: nothing is sent from an old read',
     file: 'src/relay/sender.ts',
-    find: 'clock.now() > entry.notAfter',
+    find: 'now > entry.notAfter',
     replace: 'entry.notAfter < 0',
     test: { file: GROUP, title: 'is not sent from a read older than a minute' },
   },
