@@ -8,7 +8,8 @@ import {
 import { type Clock, systemClock } from '../clock.ts'
 import { errorName } from '../errors.ts'
 import { eventId } from '../event/identity.ts'
-import { ALL_DEAD_SHARDS, identityOf, pendingShard, type RowKey } from '../outbox/row.ts'
+import { ALL_DEAD_SHARDS, identityOf, type RowKey, waitingShard } from '../outbox/row.ts'
+import { itemKey } from '../outbox/row-queries.ts'
 import { foreignId } from '../relay/row-image.ts'
 import { checkClient, checkOptions, invalidSetting } from '../settings.ts'
 import { OUTBOX_TABLE } from '../tables.ts'
@@ -25,10 +26,10 @@ export type RedriveRowResult = { readonly status: 'redriven' } | { readonly stat
 
 /**
  * Makes a dead row pending again: the next sweep sends it under a new deduplication id, to the destinations that have
- * not accepted it yet. Its life stays, so handlers that are done with it stay done. The id is the event's; of a foreign
+ * not accepted it yet; a row of pull workers goes back to them, with no claim spent. Its life stays, so handlers that are done with it stay done. The id is the event's; of a foreign
  * row, the one it is sent under.
  *
- * Costs one index query per dead shard (8), one read per dead foreign row, and one write. Safe to run twice and side by
+ * Costs one index query per dead shard (8), one read per dead foreign row, one more and one write for the row. Safe to run twice and side by
  * side: one of them moves the row. The index is a moment behind: a row that died just now may not be found yet. Throws
  * `INVALID_SETTING`, and errors of the AWS SDK as they are.
  */
@@ -84,19 +85,22 @@ async function moveToPending(
   key: RowKey,
   shard: string,
 ): Promise<RedriveRowResult> {
+  const claims = await claimsOf({ client, tableName }, key)
+  const unspent = claims === undefined ? '' : ', claims = :zero'
   try {
     await client.send(
       new UpdateItemCommand({
         TableName: tableName,
         Key: itemKey(key),
-        UpdateExpression: 'SET #shard = :pending, due = :now ADD redrives :one REMOVE expires',
+        UpdateExpression: `SET #shard = :pending, due = :now${unspent} ADD redrives :one REMOVE expires`,
         ConditionExpression: '#shard = :dead',
         ExpressionAttributeNames: { '#shard': 'shard' },
         ExpressionAttributeValues: {
-          ':pending': { S: pendingShard(key) },
+          ':pending': { S: waitingShard({ ...key, claims }) },
           ':dead': { S: shard },
           ':now': { N: String(clock.now()) },
           ':one': { N: '1' },
+          ...(claims === undefined ? {} : { ':zero': { N: '0' } }),
         },
       }),
     )
@@ -107,6 +111,9 @@ async function moveToPending(
   }
 }
 
-function itemKey({ pk, sk }: RowKey): Record<string, AttributeValue> {
-  return { pk: { S: pk }, sk: { S: sk } }
+/** Claims of pull workers, to whom the row goes back; undefined for a relay's. It never changes while the row is dead. */
+async function claimsOf({ client, tableName }: OutboxTable, key: RowKey): Promise<number | undefined> {
+  const command = new GetItemCommand({ TableName: tableName, Key: itemKey(key), ProjectionExpression: 'claims' })
+  const { Item } = await client.send(command)
+  return Item?.['claims']?.N === undefined ? undefined : Number(Item['claims'].N)
 }

@@ -1,7 +1,7 @@
 import { type AttributeValue, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { errorName } from '../errors.ts'
-import { KEEP_RELAYED_SECONDS, pendingShard } from '../outbox/row.ts'
+import { KEEP_RELAYED_SECONDS, waitingShard } from '../outbox/row.ts'
 import { itemKey } from '../outbox/row-queries.ts'
 import { type HistoryEntry, withEntry } from './history.ts'
 import type { RowSummary } from './row-summary.ts'
@@ -20,12 +20,16 @@ type Change = { readonly set: Record<string, AttributeValue>; readonly remove: r
  *     A's answer lost, its SDK tries again: refused too, and reported as changed; the row is pending all the same
  */
 
-/** Dead → pending, as the next round: sent under a new deduplication id, to those that have not accepted it. Keeps its life. */
+/**
+ * Dead → pending, as the next round: sent under a new deduplication id, to those that have not accepted it. Keeps its life.
+ * A row that pull workers have had goes back to them, with no claim spent.
+ */
 export function redriveDeadRow(system: CheckedSystem, row: RowSummary, entry: HistoryEntry): Promise<RowChange> {
   const set = {
-    shard: { S: pendingShard(row) },
+    shard: { S: waitingShard(row) },
     due: { N: String(system.clock.now()) },
     redrives: { N: String(row.redrives + 1) },
+    ...(row.claims === undefined ? {} : { claims: { N: '0' } }),
     history: historyOf(withEntry(row.history, entry)),
   }
   return change(system, row, { set, remove: ['expires'] })

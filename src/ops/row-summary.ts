@@ -21,6 +21,8 @@ export type RowSummary = RowKey & {
   readonly region?: string
   /** How often it was redriven or replayed. */
   readonly redrives: number
+  /** Claims of pull workers; only on a row that they have had, whose way it keeps. */
+  readonly claims?: number
   /** Destinations that took it while others did not. */
   readonly accepted: readonly string[]
   /** Why it is, or was, dead. */
@@ -43,6 +45,7 @@ export const SUMMARY_ATTRIBUTES = [
   'shard',
   'region',
   'redrives',
+  'claims',
   'accepted',
   'failure',
   'expires',
@@ -81,8 +84,8 @@ function texts(image: RowImage): Partial<Record<'type' | 'shard' | 'region' | 'f
   return Object.fromEntries(names.flatMap((name) => (image[name]?.S === undefined ? [] : [[name, image[name].S]])))
 }
 
-function numbers(image: RowImage): Partial<Record<'created' | 'due' | 'expires' | 'forgotten', number>> {
-  const names = ['created', 'due', 'expires', 'forgotten'] as const
+function numbers(image: RowImage): Partial<Record<'created' | 'due' | 'expires' | 'forgotten' | 'claims', number>> {
+  const names = ['created', 'due', 'expires', 'forgotten', 'claims'] as const
   const found = names.map((name) => [name, numberOf(image[name])] as const)
   return Object.fromEntries(found.filter(([, value]) => value !== undefined))
 }
