@@ -59,7 +59,7 @@ export function createClaims(options: ClaimsOptions): Pick<Ledger, 'claim' | 'co
       const answer = await store.write(write)
       if (answer.status === 'refused' && isOurs(write, answer.entry)) return { status: 'applied' }
       if (answer.status !== 'failed' || !answer.retryable || tries === MAX_TRIES) return answer
-      await clock.sleep(jitter(tries, clock.random, { capMs: 400 }))
+      await clock.sleep(jitter(tries, clock.random))
     }
   }
 

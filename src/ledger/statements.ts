@@ -13,7 +13,7 @@ export function toStatement(tableName: string, write: LedgerWrite): BatchStateme
 /** Fails with `DuplicateItem` if any row stands there, expired or not. */
 function insertStatement(tableName: string, entry: Entry): BatchStatementRequest {
   const { id, name, ...rest } = entry
-  const fields = definedFields({ pk: id, sk: name, ...rest })
+  const fields = fieldsOf({ pk: id, sk: name, ...rest })
   return {
     Statement: `INSERT INTO "${tableName}" VALUE {${fields.map(([field]) => `'${field}': ?`).join(', ')}}`,
     Parameters: fields.map(([, value]) => value),
@@ -24,13 +24,13 @@ function insertStatement(tableName: string, entry: Entry): BatchStatementRequest
 /** Fails with `ConditionalCheckFailed` if the row is another version or gone: an UPDATE never creates one. */
 function updateStatement(tableName: string, write: LedgerWrite & { kind: 'update' }): BatchStatementRequest {
   const { key, expect, set } = write
-  const fields = definedFields(set)
+  const fields = fieldsOf(set)
   const where = { pk: key.id, sk: key.name, token: expect.token, status: expect.status }
   return {
     Statement:
       `UPDATE "${tableName}" SET ${fields.map(([field]) => `"${field}" = ?`).join(', ')} ` +
       'WHERE "pk" = ? AND "sk" = ? AND "token" = ? AND "status" = ?',
-    Parameters: [...fields, ...definedFields(where)].map(([, value]) => value),
+    Parameters: [...fields, ...fieldsOf(where)].map(([, value]) => value),
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   }
 }
@@ -46,8 +46,9 @@ function toNative(value: AttributeValue): unknown {
 
 type Fields = Readonly<Change> | Readonly<Record<string, string | number>>
 
-function definedFields(fields: Fields): [string, AttributeValue][] {
-  return Object.entries(fields).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, typeof value === 'number' ? { N: String(value) } : { S: String(value) }]],
-  )
+function fieldsOf(fields: Fields): [string, AttributeValue][] {
+  return Object.entries(fields).map(([name, value]) => [
+    name,
+    typeof value === 'number' ? { N: String(value) } : { S: String(value) },
+  ])
 }

@@ -57,9 +57,13 @@ describe('createLedger', () => {
 
   it('refuses what would go wrong later', () => {
     const { client } = dynamo
-    expect(() => createLedger({ client, tableName: 'a"b' })).toThrow(refused(/tableName/))
-    expect(() => createLedger({ client, tableName, keepDays: 0 })).toThrow(refused(/keepDays .* 1 to 3650/))
-    expect(() => createLedger({ client, tableName, ttl: 1 } as never)).toThrow(refused(/"ttl" is not an option/))
+    for (const name of ['a"b', '"abc', 'abc"', 'ab', 'x'.repeat(256), undefined]) {
+      expect(() => createLedger({ client, tableName: name as string })).toThrow(refused(/tableName must be 3–255/))
+    }
+    expect(() => createLedger({ client, tableName, keepDays: 0 })).toThrow(refused(/keepDays .* days from 1 to 3650/))
+    expect(() => createLedger({ client, tableName, ttl: 1 } as never)).toThrow(
+      refused(/"ttl" is not an option of createLedger/),
+    )
     expect(() => createLedger({ tableName } as never)).toThrow(refused(/client/))
   })
 

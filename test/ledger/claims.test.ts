@@ -75,7 +75,7 @@ describe('a write of a claim', () => {
     return { ...parts, claim: outcome.claim }
   }
 
-  it('that is throttled is sent again, five times at most, after pauses that grow to 400 ms', async () => {
+  it('that is throttled is sent again, five times at most, after pauses that grow', async () => {
     const { clock, rows, claims, claim } = await claimed()
     rows.faults.push('throttle', 'throttle', 'throttle', 'throttle')
     expect(await claims.complete(claim)).toEqual({ status: 'settled' })

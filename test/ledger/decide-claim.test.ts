@@ -85,6 +85,11 @@ describe('claim decision', () => {
     })
   })
 
+  it('takes a claim alone for lapsed at the very end of its lease', () => {
+    const lapsed = entry({ status: 'alone', lease: NOW })
+    expect(decideClaim(lapsed, request({ alone: true }), NOW)).toEqual({ action: 'defer', until: NOW + 5000 })
+  })
+
   it('counts a claim that lapsed alone as an attempt, and lets it wait like a failure', () => {
     const crashed = entry({ status: 'alone', lease: NOW - 4999, attempts: 0 })
     expect(decideClaim(crashed, request({ alone: true }), NOW)).toEqual({ action: 'defer', until: NOW + 1 })
@@ -98,7 +103,18 @@ describe('claim decision', () => {
 
   it('dead-letters the crash that spends the last attempt, without running it again', () => {
     const decision = decideClaim(entry({ status: 'alone', attempts: 7 }), request({ alone: true }), NOW)
-    expect(decision).toMatchObject({ action: 'exhausted', exhausted: { status: 'alone', token: 't1', attempts: 8 } })
+    expect(decision).toMatchObject({
+      action: 'exhausted',
+      exhausted: { status: 'alone', token: 't1', attempts: 8, failure: expect.stringContaining('the process ended') },
+    })
+  })
+
+  it('starts anew for a later life what crashed alone in its last attempt', () => {
+    const crashed = entry({ status: 'alone', attempts: 7 })
+    expect(decideClaim(crashed, request({ life: LIFE + 1 }), NOW)).toEqual({
+      action: 'take',
+      state: { status: 'running', attempts: 0, life: LIFE + 1 },
+    })
   })
 
   it('claims a failed row once it is due, keeping its attempts', () => {
@@ -113,6 +129,7 @@ describe('claim decision', () => {
   it('never takes a row back to an earlier life', () => {
     const failed = entry({ status: 'failed', life: LIFE + 9 })
     expect(decideClaim(failed, request(), NOW)).toMatchObject({ state: { life: LIFE + 9 } })
+    expect(decideClaim(failed, request({ life: LIFE + 10 }), NOW)).toMatchObject({ state: { life: LIFE + 10 } })
   })
 
   it('resumes dead-lettering at the limit, due or not, also after the limit was lowered', () => {
@@ -121,6 +138,10 @@ describe('claim decision', () => {
     expect(decision).toMatchObject({
       action: 'exhausted',
       exhausted: { attempts: 5, failure: 'no stock', status: 'failed' },
+    })
+    const { failure, ...silent } = failed
+    expect(decideClaim(silent, request({ maxAttempts: 3 }), NOW)).toMatchObject({
+      exhausted: { failure: 'no reason stored' },
     })
   })
 })

@@ -69,7 +69,9 @@ describe('statements', () => {
         ['failed', '1', '7', 'no stock', 'e1', 'c/h', 't1', 'running'],
       ],
     ])
-    expect(statements.every((statement) => 'ReturnValuesOnConditionCheckFailure' in statement)).toBe(true)
+    expect(statements).toEqual(
+      statements.map((statement) => ({ ...statement, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' })),
+    )
   })
 })
 
@@ -105,8 +107,14 @@ describe('answers', () => {
     const unprocessed = { Responses: {}, UnprocessedKeys: { ledger: { Keys, ConsistentRead: true } } }
     const found = await write(responses(refused('DuplicateItem')), unprocessed, { Responses: { ledger: [stored] } })
     expect(found.answer.status).toBe('refused')
+    const last = await write(
+      responses(refused('DuplicateItem')),
+      ...[unprocessed, unprocessed, { UnprocessedKeys: unprocessed.UnprocessedKeys }],
+      { Responses: { ledger: [stored] }, UnprocessedKeys: { ledger: { Keys: [] } } },
+    )
+    expect(last).toMatchObject({ answer: { status: 'refused' }, requests: 5 })
     const never = await write(responses(refused('DuplicateItem')), unprocessed, unprocessed, unprocessed, unprocessed)
-    expect(never.answer).toEqual({ status: 'failed', reason: 'RowNotRead', retryable: false })
+    expect(never).toMatchObject({ answer: { status: 'failed', reason: 'RowNotRead', retryable: false }, requests: 5 })
   })
 
   it('tell a throttled statement from one that can never be applied', async () => {
@@ -114,6 +122,9 @@ describe('answers', () => {
       (await write(responses({ Error: { Code: Code as never, Message: '' } }))).answer
     expect(await code('ThrottlingError')).toEqual({ status: 'failed', reason: 'ThrottlingError', retryable: true })
     expect(await code('TransactionConflict')).toMatchObject({ retryable: true })
+    expect(await code('InternalServerError')).toMatchObject({ retryable: true })
+    expect(await code('ProvisionedThroughputExceeded')).toMatchObject({ retryable: true })
+    expect(await code('RequestLimitExceeded')).toMatchObject({ retryable: true })
     expect(await code('AccessDenied')).toMatchObject({ status: 'failed', retryable: false })
     expect(await code('ResourceNotFound')).toMatchObject({ status: 'failed', retryable: false })
     expect((await write(responses({ Error: {} }))).answer).toEqual({
@@ -124,8 +135,9 @@ describe('answers', () => {
   })
 
   it('never take a statement left out of the answer for applied', async () => {
-    expect((await write(responses())).answer).toMatchObject({ status: 'failed', retryable: true })
-    expect((await write({})).answer).toMatchObject({ status: 'failed' })
+    const unanswered = { status: 'failed', reason: 'NoAnswer', retryable: true }
+    expect((await write(responses())).answer).toEqual(unanswered)
+    expect((await write({})).answer).toEqual(unanswered)
   })
 
   it('of a failed read do not touch those of the statements that were applied', async () => {
