@@ -62,7 +62,7 @@ describe('createLedger', () => {
     }
     expect(() => createLedger({ client, tableName, keepDays: 0 })).toThrow(refused(/keepDays .* days from 1 to 3650/))
     expect(() => createLedger({ client, tableName, ttl: 1 } as never)).toThrow(
-      refused(/"ttl" is not an option of createLedger/),
+      refused(/createLedger: "ttl" is not an option/),
     )
     expect(() => createLedger({ tableName } as never)).toThrow(refused(/client/))
   })
