@@ -73,9 +73,9 @@ export type Grave = Seen & {
  * stands. It never expires there. `claims` says where a redrive puts it back.
  */
 export function buryChange({ key, version, claims, reason, note, at }: Grave): PullChange {
-  const set = { shard: deadShard(key), failure: reason, claims, due: version.due ?? at }
-  const round = note === undefined ? {} : { note: encodeLifeNote(note) }
-  return { key, expect: version, set: { ...set, ...round }, remove: ['token', 'expires'] }
+  const grave = { shard: deadShard(key), failure: reason, claims, due: version.due ?? at }
+  const set: PullChange['set'] = note === undefined ? grave : { ...grave, note: encodeLifeNote(note) }
+  return { key, expect: version, set, remove: ['token', 'expires'] }
 }
 
 export function versionOf({ shard, token, lease }: Hold): RowVersion {

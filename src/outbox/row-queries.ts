@@ -71,12 +71,17 @@ export function pairRead(tableName: string, { pk, before, sk }: PairKeys): Trans
 }
 
 export function indexQuery(tableName: string, { shard, limit, after, latestBeyond }: IndexRange): QueryCommandInput {
-  const beyond = latestBeyond === undefined ? {} : { ':beyond': { N: String(latestBeyond) } }
+  const beyond =
+    latestBeyond === undefined
+      ? {}
+      : {
+          KeyConditionExpression: '#shard = :shard AND #due > :beyond',
+          ExpressionAttributeNames: { '#shard': 'shard', '#due': 'due' },
+          ExpressionAttributeValues: { ':shard': { S: shard }, ':beyond': { N: String(latestBeyond) } },
+        }
   return {
     ...shardQuery(tableName, shard),
-    KeyConditionExpression: latestBeyond === undefined ? '#shard = :shard' : '#shard = :shard AND #due > :beyond',
-    ExpressionAttributeNames: { '#shard': 'shard', ...(latestBeyond === undefined ? {} : { '#due': 'due' }) },
-    ExpressionAttributeValues: { ':shard': { S: shard }, ...beyond },
+    ...beyond,
     ScanIndexForward: latestBeyond === undefined,
     Limit: limit,
     ...(after === undefined
