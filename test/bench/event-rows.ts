@@ -2,7 +2,7 @@ import { BatchWriteItemCommand, type DynamoDBClient } from '@aws-sdk/client-dyna
 import type { Identity } from '../../src/event/identity.ts'
 import { marshalItem } from '../../src/outbox/attribute-form.ts'
 import { buildRow } from '../../src/outbox/build-row.ts'
-import type { OutboxRow } from '../../src/outbox/row.ts'
+import { type OutboxRow, rowKey } from '../../src/outbox/row.ts'
 import { REGION } from './clients.ts'
 import type { Item } from './filled-engine.ts'
 
@@ -42,28 +42,32 @@ export function pendingItem(identity: Identity, created: number): Item {
   return marshalItem({ ...pendingRow(identity, created) })
 }
 
-/** A small row that was relayed long ago, half of them in groups of a thousand. */
-export function relayedItem(n: number): Item {
-  const group = Math.floor(n / 2000)
-  const key =
-    n % 2 === 0
-      ? { pk: { S: `K#${SOURCE}/old-${n}` }, sk: { S: '-' } }
-      : { pk: { S: `G#${SOURCE}/old-${group}` }, sk: { S: String(Math.floor((n % 2000) / 2) + 1).padStart(16, '0') } }
-  return {
-    ...key,
-    v: { N: '1' },
-    region: { S: REGION },
-    type: { S: TYPE },
-    body: { S: '{}' },
-    created: { N: '1700000000000' },
-    instance: { S: '0123456789' },
-    due: { N: '1700000120000' },
-    expires: { N: '4000000000' },
+/** Small rows that were relayed long ago: half of them unordered, half numbered from 1 in so many groups. */
+export function* relayedItems(count: number, groups: number): Iterable<Item> {
+  for (let n = 0; n < count; n += 1) {
+    const place = Math.floor(n / 2)
+    const key =
+      n % 2 === 0
+        ? rowKey({ source: SOURCE, key: `old-${n}` })
+        : rowKey({ source: SOURCE, group: oldGroup(place % groups), sequence: Math.floor(place / groups) + 1 })
+    yield { pk: { S: key.pk }, sk: { S: key.sk }, ...RELAYED }
   }
 }
 
-export function* relayedItems(count: number): Iterable<Item> {
-  for (let n = 0; n < count; n += 1) yield relayedItem(n)
+/** Name of a group that has relayed rows. */
+export function oldGroup(n: number): string {
+  return `old-${n}`
+}
+
+const RELAYED: Item = {
+  v: { N: '1' },
+  region: { S: REGION },
+  type: { S: TYPE },
+  body: { S: '{}' },
+  created: { N: '1700000000000' },
+  instance: { S: '0123456789' },
+  due: { N: '1700000120000' },
+  expires: { N: '4000000000' },
 }
 
 /** Writes rows 25 a request. */

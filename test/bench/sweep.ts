@@ -14,6 +14,7 @@ import { type Stub, startStub } from './stub.ts'
 
 /** Rows that were relayed before. */
 const RELAYED = [0, 10_000, 200_000] as const
+const RELAYED_GROUPS = 100
 const PENDING = 1000
 const PER_GROUP = 10
 /** In which read units are looked at: the bound is on the dearest. */
@@ -35,7 +36,11 @@ export const measureSweep: Part = async (say) => {
   say(`filling tables with up to ${RELAYED[2]} relayed rows, and one with ${BACKLOG} pending ones`)
   const backlog = pendingItems(mixedIdentities(BACKLOG, 'backlog', BACKLOG_PER_GROUP))
   const engine = await startFilledEngine([
-    ...RELAYED.map((count) => ({ name: tableOf(count), definition: OUTBOX_TABLE, rows: relayedItems(count) })),
+    ...RELAYED.map((count) => ({
+      name: tableOf(count),
+      definition: OUTBOX_TABLE,
+      rows: relayedItems(count, RELAYED_GROUPS),
+    })),
     { name: 'backlog', definition: OUTBOX_TABLE, rows: backlog },
   ])
   const stub = await startStub()
