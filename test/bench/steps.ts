@@ -43,7 +43,11 @@ export function openSteps(endpoint: string, stub: Stub, tables: StepTables) {
     createConsumer({
       name,
       ledger: createLedger({ client: dynamo, tableName: tables.ledger }),
-      queue: createSqsQueue({ client: sqs, queueUrl: stub.queueUrl, deadLetterQueueUrl: `${stub.endpoint}/000000000000/dead.fifo` }),
+      queue: createSqsQueue({
+        client: sqs,
+        queueUrl: stub.queueUrl,
+        deadLetterQueueUrl: `${stub.endpoint}/000000000000/dead.fifo`,
+      }),
       handlers: [on(TYPE, 'handle', handle)],
       logger: silent,
     })
