@@ -41,6 +41,9 @@ export const STEPS = {
   replay: fc.record({ do: fc.constant('replay-stream' as const), at: fc.integer({ min: 30, max: 150 }) }),
   redriveRows: fc.record({ do: fc.constant('redrive-rows' as const), at: fc.nat({ max: 150 }) }),
   redriveMessages: fc.record({ do: fc.constant('redrive-messages' as const), at: fc.nat({ max: 150 }) }),
+  again: fc.record({ do: fc.constant('send-again' as const), at }),
+  job: fc.record({ do: fc.constant('job' as const), at, key: fc.constantFrom('j1', 'j2') }),
+  many: fc.record({ do: fc.constant('many' as const), at, key: fc.constantFrom('x', 'y') }),
   byHand: fc.record({ do: fc.constant('redrive-by-hand' as const), at: fc.nat({ max: 150 }) }),
 }
 
@@ -96,6 +99,7 @@ export function faultsOf(...roles: readonly Role[]): fc.Arbitrary<Fault> {
       role: fc.constant(role),
       op: fc.constantFrom(...(OPERATIONS[role] ?? [])),
       nth: fc.nat({ max: 6 }),
+      times: fc.constantFrom(1, 1, 1, 2, 3, 4),
       kind,
       seconds: fc.constantFrom(1, 4, 12, 25, 40, 90),
     }),
@@ -105,7 +109,7 @@ export function faultsOf(...roles: readonly Role[]): fc.Arbitrary<Fault> {
 const outage: fc.Arbitrary<Outage> = fc.record({
   target: fc.constantFrom('dynamo', 'q1.fifo', 'q2.fifo', 'q1-dead.fifo', 'outside'),
   from: fc.nat({ max: 90 }),
-  seconds: fc.constantFrom(5, 30, 100),
+  seconds: fc.constantFrom(5, 30, 100, 240),
   kind: fc.constantFrom('dropped', 'throttled', 'denied'),
 })
 
@@ -120,13 +124,16 @@ const stream: fc.Arbitrary<StreamPlan> = fc.record({
 const rest = fc.constantFrom(0, 360, 8 * 86_400, 40 * 86_400)
 
 const skew = fc.constantFrom(0, 0, 0, 120, -120)
-const skews = fc.record({ writer: skew, relay: skew, sweeper: skew, consumer: skew })
+/** A writer's clock may be a day and more ahead: the sweeper must not wait that long. */
+const writerSkew = fc.constantFrom(0, 0, 0, 120, -120, 30 * 3600)
+const skews = fc.record({ writer: writerSkew, relay: skew, sweeper: skew, consumer: skew })
 
 export function planOf({ steps, faults, acts, maxChapters }: Focus): fc.Arbitrary<Plan> {
   const chapter: fc.Arbitrary<Chapter> = fc.record({
     steps: fc.array(steps, { minLength: 1, maxLength: 5 }),
-    outages: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.array(outage, { maxLength: 2 })),
+    outages: fc.oneof({ weight: 1, arbitrary: fc.constant([]) }, fc.array(outage, { maxLength: 2 })),
     rest,
+    keepsDead: fc.boolean(),
   })
   return fc.record({
     seed: fc.nat(),
@@ -134,6 +141,7 @@ export function planOf({ steps, faults, acts, maxChapters }: Focus): fc.Arbitrar
     faults: fc.array(faults, { maxLength: 6 }),
     skews,
     stream,
+    refusesFor: fc.constantFrom(0, 60, 200, 1000),
     scripts: fc.array(fc.array(fc.constantFrom(...acts), { maxLength: 4 }), { minLength: 1, maxLength: 4 }),
     concurrency: fc.integer({ min: 1, max: 3 }),
     batch: fc.constantFrom(1, 3, 10, 10),

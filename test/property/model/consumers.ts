@@ -61,6 +61,7 @@ function startConsumer(world: World, { name, queue: queueName }: Named): void {
     consumer({ Records }, { getRemainingTimeInMillis: () => end - process.clock.now() }).then(
       ({ batchItemFailures }) => {
         if (ended) return
+        checkLeftovers(world, process)
         const kept = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
         for (const { messageId, handle = '' } of messages) if (!kept.has(messageId)) queue.delete(handle)
         finish()
@@ -73,6 +74,19 @@ function startConsumer(world: World, { name, queue: queueName }: Named): void {
     pollAt(queue.depth().visible > 0 ? scheduler.now() : (queue.nextVisibleAt(scheduler.now()) ?? scheduler.now())),
   )
 }
+
+/** A process that answers has given back or ended all that it has claimed, unless its ledger was out of reach. */
+function checkLeftovers({ ledger, books, wire, story }: World, process: Process): void {
+  const troubles = wire.met(process).filter((met) => !HARMLESS.test(met))
+  const hasLuck = wire.met(process).filter((met) => met === 'partial BatchExecuteStatement').length <= 1
+  if (troubles.length > 0 || !hasLuck) return
+  for (const { token, status, pk, sk } of ledger.items())
+    if (process.owns(token?.S ?? '') && (status?.S === 'running' || status?.S === 'alone'))
+      books.breach(`${process.name} answered, and leaves ${story.nameOf(pk?.S ?? '')} ${sk?.S} ${status.S}`)
+}
+
+/** What may befall a process without its ledger being out of reach: a statement that fails is sent again. */
+const HARMLESS = /^partial |(SendMessage|ChangeMessageVisibilityBatch|Effect|BatchGetItem)$/
 
 function consumerOf(world: World, process: Process, { name, queue }: Named): Consumer {
   const { clock } = process

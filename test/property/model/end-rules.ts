@@ -1,13 +1,14 @@
 import { sha256 } from '../../../src/event/identity.ts'
-import { rowState } from '../../../src/outbox/row.ts'
+import { type RowState, rowState } from '../../../src/outbox/row.ts'
 import { type Books, type Committed, shortName } from './books.ts'
 import { CONSUMERS, HANDLERS } from './plan.ts'
 import { destinationsOf } from './row-rules.ts'
 import { REGION, type World } from './world.ts'
 
 /** What is left to do; empty once everything has come to its end. */
-export function unfinished({ outbox, ledger, queue, story }: World): string[] {
-  const rows = outbox.items().filter((item) => rowState(item.shard?.S) !== 'relayed' && item.region?.S === REGION)
+export function unfinished({ outbox, ledger, queue, story }: World, keepsDead: boolean): string[] {
+  const isOpen = (state: RowState): boolean => state === 'pending' || (state === 'dead' && !keepsDead)
+  const rows = outbox.items().filter((item) => isOpen(rowState(item.shard?.S)) && item.region?.S === REGION)
   const entries = ledger.items().filter(({ status }) => status?.S !== 'done')
   const queues = CONSUMERS.flatMap(({ queue: name }) => [name, name.replace('.', '-dead.')]).flatMap((name) => {
     const { visible, invisible } = queue(name).depth()
@@ -29,6 +30,8 @@ export function checkEnd(world: World): void {
 
 /** Once for each time that it was committed: a key may come again when its row has expired. */
 function checkEvent({ books, data, outbox }: World, row: Committed): void {
+  const state = rowState(outbox.slot(`${row.pk}\0${row.sk}`).item?.shard?.S)
+  if (state === 'dead') return
   const short = shortName(row.identity)
   const rounds = books.committed.filter(({ id }) => id === row.id)
   const isOurs = row.region === REGION

@@ -31,8 +31,9 @@ export type Fault = {
   readonly role: Role
   /** Name of the SDK's command, or `any`. */
   readonly op: string
-  /** Which of the role's calls of that command, from 0. */
+  /** Which of the role's calls of that command, from 0, and how many in a row. */
   readonly nth: number
+  readonly times: number
   readonly kind: FaultKind
   /** For the slow ones and `freeze`. */
   readonly seconds: number
@@ -70,8 +71,9 @@ export function faultOf(
   faults: readonly Fault[],
   call: { readonly role: Role; readonly op: string; readonly nth: number; readonly nthOfAny: number },
 ): Fault | undefined {
-  return faults.find(
-    ({ role, op, nth }) =>
-      role === call.role && (op === 'any' ? nth === call.nthOfAny : op === call.op && nth === call.nth),
-  )
+  return faults.find(({ role, op, nth, times }) => {
+    if (role !== call.role || (op !== 'any' && op !== call.op)) return false
+    const n = op === 'any' ? call.nthOfAny : call.nth
+    return n >= nth && n < nth + times
+  })
 }

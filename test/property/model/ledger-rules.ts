@@ -1,7 +1,8 @@
 import type { Entry } from '../../../src/ledger/entry.ts'
 import { fromItem } from '../../../src/ledger/statements.ts'
 import { type Books, count, lifeKey } from './books.ts'
-import type { Table } from './engine/table.ts'
+import { keyOf, type Table } from './engine/table.ts'
+import type { Item } from './engine/values.ts'
 import { MAX_ATTEMPTS } from './plan.ts'
 
 const KEEP_SECONDS = { min: 86_400 * 29.9, max: 86_400 * 30.1 }
@@ -17,7 +18,7 @@ export type LedgerRules = {
  * from a clock allows for the clocks' differences.
  */
 export function watchLedger(table: Table, books: Books, { skew, nameOf }: LedgerRules): void {
-  table.onChange(({ before: old, after: now, at }) => {
+  table.onChange(({ before: old, after: now, at, by }) => {
     if (now === undefined) return
     const before = old === undefined ? undefined : fromItem(old)
     const after = fromItem(now)
@@ -26,13 +27,19 @@ export function watchLedger(table: Table, books: Books, { skew, nameOf }: Ledger
       books.breach(`ledger ${nameOf(after.id)} ${after.name}: ${text} (${stateOf(before)} → ${stateOf(after)})`)
     const isClaim = after.token !== before?.token
     const fault = isClaim ? faultOfClaim(before, after, at, skew) : faultOfEnd(before, after)
+    if (!isClaim && after.status !== 'dead' && by?.owns(after.token) !== true)
+      wrong(`written by ${by?.name}, whose it is not`)
+    if (isClaim && after.status === 'alone') {
+      for (const other of table.items())
+        if (isRunning(other) && by?.owns(other.token?.S ?? '') === true && keyOf(other) !== keyOf(now))
+          wrong(`taken alone, while ${by.name} runs ${nameOf(other.pk?.S ?? '')} ${other.sk?.S}`)
+    }
     if (fault !== undefined) wrong(fault)
     if (isClaim) {
       count(books.claims, lifeKey(after))
       const seconds = after.expires - at / 1000
       if (!(seconds > KEEP_SECONDS.min && seconds < KEEP_SECONDS.max)) wrong(`expires in ${seconds} s`)
     }
-    if (after.life < (before?.life ?? 0)) wrong('an older life')
     if (after.status === 'dead') books.displaced.add(`${after.id} ${after.name}`)
     const spent = books.spent.get(lifeKey(after)) ?? 0
     if (skew === 0 && Math.min(after.attempts, MAX_ATTEMPTS) > spent)
@@ -41,11 +48,16 @@ export function watchLedger(table: Table, books: Books, { skew, nameOf }: Ledger
   })
 }
 
+function isRunning({ status, lease }: Item): boolean {
+  return (status?.S === 'running' || status?.S === 'alone') && lease !== undefined
+}
+
 function faultOfClaim(before: Entry | undefined, after: Entry, at: number, skew: number): string | undefined {
   const lapsed = (time: number): boolean => time <= at + skew
   const isAnew = after.status === 'running' && after.attempts === 0
   if (before === undefined || before.expires * 1000 <= at - skew) return isAnew ? undefined : 'not begun anew'
   const later = after.life > before.life
+  if (after.life < before.life) return 'an older life'
   switch (before.status) {
     case 'done':
     case 'dead':

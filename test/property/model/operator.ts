@@ -2,7 +2,7 @@ import { redriveRow } from '../../../src/ops/dynamo-redrive-row.ts'
 import { redriveMessages } from '../../../src/ops/redrive-messages.ts'
 import { rowState } from '../../../src/outbox/row.ts'
 import { committedOf, count } from './books.ts'
-import { CONSUMERS } from './plan.ts'
+import { CONSUMERS, HANDLERS } from './plan.ts'
 import type { World } from './world.ts'
 
 /** Redrives every dead row there is, each by its event's id. */
@@ -46,16 +46,25 @@ export async function redriveByHand(world: World): Promise<void> {
   }
 }
 
-/** Somebody sends the first event's message again as it was, from an archive. */
-export async function sendAgain(world: World): Promise<void> {
-  const [row] = world.books.committed.filter(({ type, identity }) => type === 'one' && 'key' in identity)
-  if (row === undefined) return
-  const at = world.scheduler.now()
-  count(world.books.again, row.id)
-  await world.sqs.put('q1.fifo', {
-    Id: '0',
-    MessageBody: row.body,
-    MessageGroupId: row.id,
-    MessageDeduplicationId: `again-${at}`,
-  })
+/**
+ * Somebody sends an event's message again as it was, from an archive. As long as the ledger knows it nothing happens; once
+ * it has forgotten, it is handled again.
+ */
+export async function sendAgain({ books, scheduler, sqs, ledger }: World): Promise<void> {
+  const row = books.committed.find(({ type, identity }) => type === 'one' && 'group' in identity)
+  if (row === undefined || !('group' in row.identity)) return
+  const at = scheduler.now()
+  const entries = HANDLERS.map((handler) => ledger.slot(`${row.id}\0a/${handler}`).item)
+  if (entries.some((entry) => entry?.status?.S !== 'done')) return
+  const forgotten = entries.map((entry) => Number(entry?.expires?.N) * 1000 <= at - CLOCKS_MS)
+  if (forgotten.includes(true) && forgotten.includes(false)) return
+  if (forgotten[0] === true) {
+    if (books.again.has(row.id)) return
+    count(books.again, row.id)
+  }
+  const MessageGroupId = `shop/${row.identity.group}`
+  await sqs.put('q1.fifo', { Id: '0', MessageBody: row.body, MessageGroupId, MessageDeduplicationId: `again-${at}` })
 }
+
+/** More than clocks differ. ms */
+const CLOCKS_MS = 300_000

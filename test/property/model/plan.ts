@@ -11,6 +11,8 @@ export type Plan = {
   readonly stream: StreamPlan
   /** What a handler does in its first, second … run for one event; which script it is, the event's name decides. */
   readonly scripts: readonly (readonly Act[])[]
+  /** How long the second queue refuses what it does not like, seconds from the start of a chapter. */
+  readonly refusesFor: number
   /** Invocations of one consumer at once. */
   readonly concurrency: number
   /** Messages of one batch, 1–10. */
@@ -30,6 +32,8 @@ export type Chapter = {
   readonly outages: readonly Outage[]
   /** How long nothing happens once all is done, seconds; rows that have expired by then are deleted. */
   readonly rest: number
+  /** Whether dead rows stay dead, as they do where nobody looks. Never in the last chapter. */
+  readonly keepsDead: boolean
 }
 
 /** Seconds from the start of the chapter. */
@@ -61,6 +65,10 @@ export type Step = At &
       }
     /** Its own condition fails: nothing of it may ever be seen. */
     | { readonly do: 'doomed'; readonly key: string }
+    /** Does its work once, whatever runs it again: its event is what makes it idempotent. */
+    | { readonly do: 'job'; readonly key: string }
+    /** Far more than fits into a few requests. */
+    | { readonly do: 'many'; readonly key: string }
     | { readonly do: 'redrive-rows' }
     | { readonly do: 'redrive-messages' }
     | { readonly do: 'redrive-by-hand' }

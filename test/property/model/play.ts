@@ -11,7 +11,7 @@ import { write } from './writers.ts'
 export type Played = { readonly breaches: readonly string[]; readonly story: string; readonly steps: number }
 
 /** How long a chapter's faults go on after its last step. ms */
-const TROUBLE_MS = 120_000
+const TROUBLE_MS = 240_000
 /** How long a calm world may take to come to its end: a message may stay hidden for 15 minutes, again and again. ms */
 const DRAIN_MS = 4 * 3_600_000
 /** A run that never comes to rest ends here. */
@@ -37,14 +37,19 @@ async function playChapters(plan: Plan): Promise<Played> {
   startConsumers(world)
   for (const [n, chapter] of plan.chapters.entries()) {
     if (world.books.breaches.length > 0) break
-    await playChapter(world, { stream, chapter, number: n })
+    await playChapter(world, { stream, chapter, number: n, isLast: n === plan.chapters.length - 1 })
   }
   return { breaches: world.books.breaches, story: world.story.text(), steps: world.scheduler.steps() }
 }
 
-type ChapterPlay = { readonly stream: Stream; readonly chapter: Chapter; readonly number: number }
+type ChapterPlay = {
+  readonly stream: Stream
+  readonly chapter: Chapter
+  readonly number: number
+  readonly isLast: boolean
+}
 
-async function playChapter(world: World, { stream, chapter, number }: ChapterPlay): Promise<void> {
+async function playChapter(world: World, { stream, chapter, number, isLast }: ChapterPlay): Promise<void> {
   const { scheduler, books, story } = world
   const isBroken = (): boolean => books.breaches.length > 0
   story.tell('—', `chapter ${number + 1}`)
@@ -57,25 +62,26 @@ async function playChapter(world: World, { stream, chapter, number }: ChapterPla
   if (isBroken()) return
   world.beginChapter(undefined)
   story.tell('—', 'calm')
-  await drain(world, stream)
+  const keepsDead = chapter.keepsDead && !isLast
+  await drain(world, stream, keepsDead)
   if (isBroken()) return
   checkEnd(world)
   if (chapter.rest > 0) await rest(world, chapter.rest)
 }
 
-async function drain(world: World, stream: Stream): Promise<void> {
+async function drain(world: World, stream: Stream, keepsDead: boolean): Promise<void> {
   const { scheduler, books, outbox } = world
   const limit = scheduler.now() + DRAIN_MS
   const first = scheduler.steps()
   const isStuck = (): boolean => scheduler.steps() - first > MAX_STEPS
   // Looked at now and then only: it reads all there is.
   const isDone = (): boolean =>
-    scheduler.steps() % LOOK_EVERY === 0 && stream.isIdle() && unfinished(world).length === 0
+    scheduler.steps() % LOOK_EVERY === 0 && stream.isIdle() && unfinished(world, keepsDead).length === 0
   const isOver = (): boolean => books.breaches.length > 0 || isStuck() || isDone()
   let ended = false
   const operate = (): void => {
     if (ended) return
-    const dead = outbox.items().some(({ shard }) => rowState(shard?.S) === 'dead')
+    const dead = !keepsDead && outbox.items().some(({ shard }) => rowState(shard?.S) === 'dead')
     void (dead ? redriveRows(world) : Promise.resolve())
       .then(() => redriveLetters(world, false))
       .then(() => redriveLetters(world))
@@ -85,7 +91,7 @@ async function drain(world: World, stream: Stream): Promise<void> {
   await scheduler.run(isOver, limit)
   ended = true
   if (books.breaches.length > 0) return
-  const left = unfinished(world)
+  const left = unfinished(world, keepsDead)
   if (left.length > 0) books.breach(`never came to its end: ${left.join('; ')}`)
   // Stragglers: what still runs must change nothing any more.
   await scheduler.run(() => books.breaches.length > 0, scheduler.now() + 180_000)

@@ -56,7 +56,8 @@ export function watchRows(table: Table, books: Books, broker: Broker): void {
   }
   const moved = (move: Move, transition: string): void => {
     const { row, before, after } = move
-    if (before.body?.S !== after.body?.S || before.type?.S !== after.type?.S) wrong(row, 'its content was changed')
+    if (['body', 'type', 'instance', 'created', 'region'].some((name) => before[name]?.S !== after[name]?.S))
+      wrong(row, 'its content was changed')
     const check = checks[transition]
     if (check === undefined) wrong(row, `moved ${transition}`)
     check?.(move)
@@ -80,6 +81,9 @@ export function watchRows(table: Table, books: Books, broker: Broker): void {
     if (!malformed && refusing.length === 0) wrong(row, 'dead, though nobody refuses it')
     const others = missing(before, row, destinations).filter((queue) => !refusing.includes(queue))
     if (!malformed && others.length > 0) wrong(row, `dead, though ${others} has not accepted it`)
+    const took = destinations.filter((queue) => !refusing.includes(queue) && broker.has(queue, roundOf(before, row)))
+    const forgotten = took.filter((queue) => !after.accepted?.SS?.includes(queue))
+    if (forgotten.length > 0) wrong(row, `dead, and that ${forgotten} has it was forgotten`)
     for (const earlier of earlierPending(row)) wrong(row, `dead before ${names(committed(earlier))}`)
   }
   const redriven = ({ row, before, after }: Move): void => {

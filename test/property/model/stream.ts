@@ -1,11 +1,14 @@
+import { rowState } from '../../../src/outbox/row.ts'
 import type { StreamRecord } from '../../../src/relay/lambda-event.ts'
 import { createRelay } from '../../../src/relay/relay.ts'
 import { streamRecord } from '../../../src/testing/records.ts'
+import { keyOf } from './engine/table.ts'
 import type { Item } from './engine/values.ts'
+import type { Process } from './process.ts'
 import { relayOptions } from './relay-options.ts'
-import { silent, type World } from './world.ts'
+import { MAX_SILENT_REQUESTS, REGION, silent, type World } from './world.ts'
 
-const FUNCTION_MS = 60_000
+const FUNCTION_MS = 120_000
 const BATCH_RECORDS = 10
 /** Deliveries of one batch before it is given up. */
 const DELIVERIES = 4
@@ -73,6 +76,7 @@ export function openStream(world: World): Stream {
       ({ batchItemFailures }) => {
         const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
         const first = batch.findIndex((record) => failed.has(numberOf(record)))
+        checkReport(world, process, { batch, failed })
         finish(first < 0 ? [] : batch.slice(first))
       },
       (error) => world.books.breach(`the relay threw ${String(error)}`),
@@ -86,6 +90,25 @@ export function openStream(world: World): Stream {
       for (const shard of shards) poll(shard)
     },
   }
+}
+
+/** A relay whom nobody has answered hands everything back: the mapping tries again sooner than the sweeper. */
+function checkReport(
+  { tried, wire, books, outbox }: World,
+  process: Process,
+  { batch, failed }: { readonly batch: readonly StreamRecord[]; readonly failed: ReadonlySet<string> },
+): void {
+  const { requests, answered } = tried(process)
+  if (requests > MAX_SILENT_REQUESTS && !answered)
+    books.breach(`${process.name} sent ${requests} requests into silence`)
+  const isTroubled = wire.met(process).some((met) => !met.endsWith('SendMessageBatch') || met.startsWith('freeze'))
+  if (requests === 0 || answered || failed.size > 0 || isTroubled) return
+  const left = batch.filter(({ eventName, dynamodb }) => {
+    const item = outbox.slot(keyOf(dynamodb?.Keys as Item)).item
+    return eventName === 'INSERT' && dynamodb?.NewImage?.region?.S === REGION && rowState(item?.shard?.S) === 'pending'
+  })
+  if (left.length > 0 && left.length === batch.length)
+    books.breach(`${process.name} was never answered, and reports nothing`)
 }
 
 function recordOf(

@@ -3,7 +3,7 @@ import { rowState } from '../../../src/outbox/row.ts'
 import { createSweeper } from '../../../src/relay/sweeper.ts'
 import type { Item } from './engine/values.ts'
 import { relayOptions } from './relay-options.ts'
-import { REGION, type World } from './world.ts'
+import { MAX_SILENT_REQUESTS, REGION, type World } from './world.ts'
 
 const EVERY_MS = 60_000
 const FUNCTION_MS = 58_000
@@ -21,7 +21,13 @@ export function startSweepers(world: World): void {
     const cancel = scheduler.in(FUNCTION_MS, () => {
       if (!process.isFrozen()) process.kill('its time is over')
     })
-    sweeper(undefined, { getRemainingTimeInMillis: () => end - process.clock.now() }).then(cancel, (error) => {
+    const finish = (): void => {
+      cancel()
+      const { requests, answered } = world.tried(process)
+      if (requests > 2 * MAX_SILENT_REQUESTS && !answered)
+        books.breach(`${process.name} sent ${requests} requests into silence`)
+    }
+    sweeper(undefined, { getRemainingTimeInMillis: () => end - process.clock.now() }).then(finish, (error) => {
       cancel()
       if (!isOutboxError(error, 'UNAVAILABLE')) books.breach(`the sweeper threw ${String(error)}`)
     })

@@ -17,7 +17,15 @@ export type Request<Answer> = {
   readonly apply: (partial?: (part: number) => number) => Promise<Answer> | Answer
 }
 
-export type Wire = { readonly call: <Answer>(from: Process, request: Request<Answer>) => Promise<Answer> }
+/** Requests of a process that sent messages, and whether any entry was ever taken or refused. */
+export type Tries = { readonly requests: number; readonly answered: boolean }
+
+export type Wire = {
+  readonly tried: (process: Process) => Tries
+  /** Kinds of the faults that a process has met. */
+  readonly met: (process: Process) => readonly string[]
+  readonly call: <Answer>(from: Process, request: Request<Answer>) => Promise<Answer>
+}
 
 export type WireOptions = {
   readonly scheduler: Scheduler
@@ -31,6 +39,8 @@ export type WireOptions = {
 
 type Outcome<Answer> = { readonly answer: Answer } | { readonly error: unknown }
 
+type BatchAnswer = { readonly Successful?: readonly object[]; readonly Failed?: readonly { readonly Code?: string }[] }
+
 /** Longest that a request is on its way when nothing befalls it, ms. Calls that begin together meet in any order. */
 const LATENCY_MS = 30
 
@@ -42,6 +52,15 @@ export function createWire({ scheduler, seed, faults, outages, chapter, story }:
     const nth = counts.get(key) ?? 0
     counts.set(key, nth + 1)
     return nth
+  }
+  const tries = new Map<Process, Tries>()
+  const met = new Map<Process, string[]>()
+  const noteSend = (from: Process, outcome: Outcome<unknown>): void => {
+    const { requests, answered } = tries.get(from) ?? { requests: 0, answered: false }
+    const { Successful = [], Failed = [] } = ('answer' in outcome ? outcome.answer : {}) as BatchAnswer
+    const isAnswer = Successful.length > 0 || Failed.some(({ Code }) => Code === 'InvalidMessageContents')
+    const isRefusal = 'error' in outcome && (outcome.error as Error).name === 'InvalidMessageContents'
+    tries.set(from, { requests: requests + 1, answered: answered || isAnswer || isRefusal })
   }
   const outageOf = (target: string, begun: number): Outage | undefined => {
     const second = (scheduler.now() - begun) / 1000
@@ -56,6 +75,7 @@ export function createWire({ scheduler, seed, faults, outages, chapter, story }:
       const nthOfAny = count(role, 'any')
       const begun = chapter()
       const fault = begun === undefined ? undefined : faultOf(faults, { role, op, nth, nthOfAny })
+      if (fault !== undefined) met.set(from, [...(met.get(from) ?? []), `${fault.kind} ${op}`])
       const luck = (part: string): number => chance(seed, role, op, nth, part)
       const delay = (part: string): number => 1 + Math.floor(luck(part) ** 2 * LATENCY_MS)
       const slow = (kind: Fault['kind']): number => (fault?.kind === kind ? fault.seconds * 1000 : 0)
@@ -65,6 +85,7 @@ export function createWire({ scheduler, seed, faults, outages, chapter, story }:
         scheduler.in(wait, () =>
           from.resume(() => {
             tell(outcome)
+            if (op === 'SendMessageBatch') noteSend(from, outcome)
             if ('error' in outcome) reject(outcome.error)
             else resolve(outcome.answer as never)
             if (fault?.kind === 'crash-answered') scheduler.in(0, () => from.kill(`right after ${op}`))
@@ -87,6 +108,7 @@ export function createWire({ scheduler, seed, faults, outages, chapter, story }:
       }
       const arrive = async (): Promise<void> => {
         const outage = begun === undefined || chapter() === undefined ? undefined : outageOf(target, begun)
+        if (outage !== undefined) met.set(from, [...(met.get(from) ?? []), `outage ${op}`])
         if (outage !== undefined)
           return deliver({ error: outage.kind === 'dropped' ? noAnswer() : refusal(outage.kind, service) })
         switch (fault?.kind) {
@@ -119,5 +141,9 @@ export function createWire({ scheduler, seed, faults, outages, chapter, story }:
         if (from.isAlive() || fault?.kind !== 'crash-before') void arrive()
       })
     })
-  return { call }
+  return {
+    call,
+    tried: (process) => tries.get(process) ?? { requests: 0, answered: false },
+    met: (process) => met.get(process) ?? [],
+  }
 }

@@ -16,10 +16,13 @@ import { createProcess, type Process } from './process.ts'
 import { faultOfCopy, watchHandling, watchQueues } from './queue-rules.ts'
 import { watchRows } from './row-rules.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
+import { watchSends } from './send-rules.ts'
 import { createStory, type Story } from './story.ts'
 import { createWire, type Wire } from './wire.ts'
 
 export const REGION = 'eu-west-1'
+/** Ten are on their way before the first can have failed, and each may be tried again before the third has. */
+export const MAX_SILENT_REQUESTS = 13
 const START = Date.UTC(2026, 5, 1, 12)
 const QUEUE_VISIBILITY_SECONDS = '900'
 /** What stands for content that the second queue does not take yet. */
@@ -44,6 +47,8 @@ export type World = {
   readonly isCalm: () => boolean
   /** Seconds of the plan count from here; undefined: calm. */
   readonly beginChapter: (chapter: number | undefined) => void
+  /** What each relay or sweeper sent, and whether anything was ever answered. */
+  readonly tried: (process: Process) => { readonly requests: number; readonly answered: boolean }
   /** Runs of each handler for each event. */
   readonly runs: Map<string, number>
   readonly knows: (identity: Identity) => void
@@ -69,7 +74,10 @@ export function createWorld(plan: Plan): World {
     tables: ['outbox', 'ledger', 'data'],
     describe: describeDynamo(story),
   })
-  const refuses = (queue: string, body: string): boolean => !isCalm() && queue === 'q2.fifo' && body.includes(REFUSED)
+  const refuses = (queue: string, body: string): boolean => {
+    const lasts = current.begun !== undefined && scheduler.now() < current.begun + plan.refusesFor * 1000
+    return lasts && queue === 'q2.fifo' && body.includes(REFUSED)
+  }
   const clock: Clock = {
     now: scheduler.now,
     sleep: (ms) => new Promise((resolve) => void scheduler.in(ms, resolve)),
@@ -78,6 +86,7 @@ export function createWorld(plan: Plan): World {
   }
   const sqs = createModelSqs({
     clock,
+    luck,
     wire,
     describe: describeSqs(story),
     refuses: (queue, { MessageBody }) =>
@@ -86,6 +95,7 @@ export function createWorld(plan: Plan): World {
         : undefined,
     onAccept: (accepted) => {
       rules.accepted(accepted)
+      sends.accepted(accepted)
       const fault = accepted.queue.includes('-dead') ? faultOfCopy(accepted.entry, ledger) : undefined
       if (fault !== undefined) books.breach(fault)
     },
@@ -101,7 +111,9 @@ export function createWorld(plan: Plan): World {
     if (row !== undefined) story.name(row.id, shortName(row.identity))
   })
   const rules = watchQueues({ rows: outbox, ledger, books, nameOf: story.nameOf })
+  const sends = watchSends({ rows: outbox, plan, now: scheduler.now, breach: books.breach, nameOf: story.nameOf })
   watchRows(outbox, books, { has: rules.has, refuses: (queue, body) => queue === 'q2.fifo' && body.includes(REFUSED) })
+  outbox.onChange(sends.changed)
   const skew = (role: Role): number => (plan.skews[role] ?? 0) * 1000
   watchLedger(ledger, books, { skew: Math.abs(skew('consumer')), nameOf: story.nameOf })
   watchHandling({ rows: outbox, ledger, books, nameOf: story.nameOf })
@@ -150,6 +162,7 @@ export function createWorld(plan: Plan): World {
       current.begun = chapter === undefined ? undefined : scheduler.now()
     },
     runs: new Map(),
+    tried: wire.tried,
     knows: (identity) => story.name(eventId(identity), shortName(identity)),
   }
 }

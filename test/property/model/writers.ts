@@ -3,16 +3,20 @@ import { isOutboxError } from '../../../src/errors.ts'
 import type { NewEvent } from '../../../src/event/event.ts'
 import type { AttributeWrite } from '../../../src/outbox/client-write.ts'
 import { createOutbox } from '../../../src/outbox/create-outbox.ts'
+import { rowKey } from '../../../src/outbox/row.ts'
 import type { WriteResult } from './books.ts'
 import type { Step } from './plan.ts'
 import type { Process } from './process.ts'
 import { REFUSED, REGION, type World } from './world.ts'
+
+const MANY = 50
 
 type Transaction = {
   readonly events: readonly NewEvent[]
   readonly writes?: readonly AttributeWrite[]
   readonly onExisting?: 'cancel' | 'commit'
   readonly region?: string
+  readonly isJob?: boolean
 }
 
 /** Steps that write. Each is a process of its own: it may die in mid-call. */
@@ -58,6 +62,12 @@ async function transactionOf(
     }
     case 'keyed':
       return { events: [{ ...base(step, step.content), key: step.key }], onExisting: step.onExisting }
+    case 'job':
+      return { events: [{ ...base({ type: 'one' }, 0), key: step.key }], writes: [once(step.key)], isJob: true }
+    case 'many':
+      return {
+        events: Array.from({ length: MANY }, (_, n) => ({ ...base({ type: 'one' }, n), key: `${step.key}${n}` })),
+      }
     case 'doomed':
       return { events: [{ ...base({ type: 'one' }, 0), key: step.key }], writes: [impossible()] }
     case 'foreign-region':
@@ -101,8 +111,12 @@ async function transact(
   try {
     const { duplicate } = await outbox.transact({ writes: [counted, ...writes], events, onExisting })
     note(duplicate ? 'duplicate' : 'committed')
+    if (duplicate) checkSame(world, events)
   } catch (error) {
     if (!isOutboxError(error)) return books.breach(`transact threw ${String(error)}`)
+    if (error.code.startsWith('INVALID')) books.breach(`${mark} is told that its call is wrong: ${error.message}`)
+    if (error.code === 'CONDITION_FAILED' && transaction.isJob === true && isStored(world, events))
+      books.breach(`${mark}: a job that was done is told ${error.code}`)
     note(error.code === 'OUTCOME_UNKNOWN' ? 'unknown' : 'failed')
   }
 }
@@ -129,6 +143,27 @@ function setVersion(group: string, from: number, to: number): AttributeWrite {
       ConditionExpression: from === 0 ? 'attribute_not_exists(pk)' : 'version = :from',
       ExpressionAttributeValues: { ':to': { N: String(to) }, ...(from === 0 ? {} : { ':from': { N: String(from) } }) },
     },
+  }
+}
+
+/** The work of a job: a condition of its own that no second run fulfils. */
+function once(job: string): AttributeWrite {
+  const Put = { TableName: 'data', Item: itemKey(`job ${job}`), ConditionExpression: 'attribute_not_exists(pk)' }
+  return { Put }
+}
+
+function isStored({ outbox }: World, events: readonly NewEvent[]): boolean {
+  return events.some(({ source, key = '' }) => outbox.slot(`${rowKey({ source, key }).pk}\0-`).item !== undefined)
+}
+
+/** Only equal content is a duplicate. */
+function checkSame({ outbox, books }: World, events: readonly NewEvent[]): void {
+  for (const { source, key, data } of events) {
+    if (key === undefined) continue
+    const { pk, sk } = rowKey({ source, key })
+    const body = outbox.slot(`${pk}\0${sk}`).item?.body?.S
+    if (body !== undefined && !body.includes(`"n":${(data as { n: number }).n},`))
+      books.breach(`${key}: other content is told a duplicate`)
   }
 }
 

@@ -36,7 +36,9 @@ type Command = { readonly constructor: { readonly name: string }; readonly input
 export function createModelDynamo(options: ModelDynamoOptions): ModelDynamo {
   const { scheduler, luck, wire, describe, region } = options
   const { now } = scheduler
-  const tables = new Map(options.tables.map((name) => [name, createTable(name, now)]))
+  /** Whose request is carried out: all that it changes, it changes at once. */
+  let author: Process | undefined
+  const tables = new Map(options.tables.map((name) => [name, createTable(name, now, () => author)]))
   const tableOf = tableFinder(tables)
   const wait = (ms: number): Promise<void> => new Promise((resolve) => void scheduler.in(ms, resolve))
   const engine: Engine = { now, luck, tableOf, wait }
@@ -70,7 +72,12 @@ export function createModelDynamo(options: ModelDynamoOptions): ModelDynamo {
         const { input } = command
         // 64 shards a sweep, nearly all empty: their reads are no place where anything can go wrong in a new way.
         if (isIdle(op, input)) return Promise.resolve({ Items: [], Count: 0 })
-        const apply = (partial?: (part: number) => number): Promise<object> => execute(op, input, partial)
+        const apply = (partial?: (part: number) => number): Promise<object> => {
+          author = process
+          const answer = execute(op, input, partial)
+          author = undefined
+          return answer
+        }
         const request = { service: 'dynamo', target: 'dynamo', op, about: describe(op, input), apply } as const
         return abortable(() => wire.call(process, request), options)
       }

@@ -11,7 +11,13 @@ import type { Wire } from '../wire.ts'
 import { abortable } from './abortable.ts'
 
 /** `isNew`: no duplicate within the five minutes. */
-export type Accepted = { readonly queue: string; readonly entry: WireEntry; readonly isNew: boolean }
+export type Accepted = {
+  readonly queue: string
+  readonly entry: WireEntry
+  readonly isNew: boolean
+  /** Who sent it; undefined: somebody else. */
+  readonly by: Process | undefined
+}
 
 export type ModelSqs = {
   readonly create: (name: string, attributes: Readonly<Record<string, string>>) => LocalQueue
@@ -22,6 +28,7 @@ export type ModelSqs = {
 
 export type ModelSqsOptions = {
   readonly clock: Clock
+  readonly luck: (...parts: readonly (string | number)[]) => number
   readonly wire: Wire
   /** Content that a queue refuses for now. */
   readonly refuses: (queue: string, entry: WireEntry) => SqsFault | undefined
@@ -35,16 +42,18 @@ type Input = Omit<SqsInput, 'Entries'> & Partial<WireEntry> & { readonly Entries
 type Command = { readonly constructor: { readonly name: string }; readonly input: Input }
 
 /** SQS in memory, as its own commands: the strict rules and queues of the test kit behind the wire. */
-export function createModelSqs({ clock, wire, refuses, onAccept, describe }: ModelSqsOptions): ModelSqs {
+export function createModelSqs({ clock, luck, wire, refuses, onAccept, describe }: ModelSqsOptions): ModelSqs {
   const registry = createQueueRegistry(clock)
   const known = createDeduplicationWindow<object>()
   let sequence = 0
+  let requests = 0
+  let author: Process | undefined
 
   const accept = (queue: LocalQueue, entry: WireEntry): object => {
     const id = deduplicationId(entry, queue.rules())
     const key = id === undefined ? undefined : `${queue.name} ${deduplicationKey(id, entry, queue.rules())}`
     const duplicate = key === undefined ? undefined : known.get(key, clock.now())
-    onAccept({ queue: queue.name, entry, isNew: duplicate === undefined })
+    onAccept({ queue: queue.name, entry, isNew: duplicate === undefined, by: author })
     if (duplicate !== undefined) return duplicate
     sequence += 1
     const messageId = `m-${sequence}`
@@ -69,6 +78,9 @@ export function createModelSqs({ clock, wire, refuses, onAccept, describe }: Mod
   const sendBatch = (queue: LocalQueue, { Entries = [] }: Input, partial: Part): object => {
     const whole = sendBatchFault(Entries)
     if (whole !== undefined) throw thrown(whole)
+    // Some faults of one entry SQS answers for the whole request, and takes none of it.
+    const bad = Entries.map((entry) => refuses(queue.name, entry)).find((found) => found !== undefined)
+    if (bad !== undefined && luck('whole', ++requests) < 0.5) throw thrown(bad)
     const Successful: object[] = []
     const Failed: object[] = []
     for (const [n, entry] of Entries.entries()) {
@@ -85,6 +97,7 @@ export function createModelSqs({ clock, wire, refuses, onAccept, describe }: Mod
     return { Successful, Failed }
   }
   const others = async (queue: LocalQueue, op: string, input: Input, partial: Part): Promise<object> => {
+    if (op === 'GetQueueAttributes') return { Attributes: depthOf(queue) }
     const action = MESSAGE_ACTIONS[op]
     if (action === undefined) throw new Error(`The model of SQS does not know ${op}`)
     const all = input.Entries ?? []
@@ -122,7 +135,10 @@ export function createModelSqs({ clock, wire, refuses, onAccept, describe }: Mod
         const apply = (partial: Part): Promise<object> => {
           const queue = registry.find(input.QueueUrl)
           if (queue === undefined) throw awsError('QueueDoesNotExist')
-          return execute(queue, { op, input, partial })
+          author = process
+          const answer = execute(queue, { op, input, partial })
+          author = undefined
+          return answer
         }
         const request = { service: 'sqs', target, op, about: describe(op, input), apply } as const
         return abortable(() => wire.call(process, request), options)
@@ -130,6 +146,11 @@ export function createModelSqs({ clock, wire, refuses, onAccept, describe }: Mod
       return { send: sendCommand, config: { serviceId: 'SQS' } } as unknown as SQSClient
     },
   }
+}
+
+function depthOf(queue: LocalQueue): Record<string, string> {
+  const { visible, invisible } = queue.depth()
+  return { ApproximateNumberOfMessages: `${visible}`, ApproximateNumberOfMessagesNotVisible: `${invisible}` }
 }
 
 function thrown({ code, message }: SqsFault): Error {

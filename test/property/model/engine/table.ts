@@ -1,3 +1,4 @@
+import type { Process } from '../process.ts'
 import type { Item } from './values.ts'
 
 /** What stands at one key. */
@@ -25,9 +26,15 @@ export type Table = {
   readonly items: () => Item[]
 }
 
-export type ItemChange = { readonly before: Item | undefined; readonly after: Item | undefined; readonly at: number }
+export type ItemChange = {
+  readonly before: Item | undefined
+  readonly after: Item | undefined
+  readonly at: number
+  /** Who sent the request; undefined: nobody did. */
+  readonly by: Process | undefined
+}
 
-export function createTable(name: string, now: () => number): Table {
+export function createTable(name: string, now: () => number, author: () => Process | undefined): Table {
   const slots = new Map<string, Slot>()
   const listeners: ((change: ItemChange) => void)[] = []
   const slot = (key: string): Slot => {
@@ -36,7 +43,7 @@ export function createTable(name: string, now: () => number): Table {
     return known
   }
   const announce = (key: string, item: Item | undefined): void => {
-    for (const listener of listeners) listener({ before: slot(key).item, after: item, at: now() })
+    for (const listener of listeners) listener({ before: slot(key).item, after: item, at: now(), by: author() })
   }
   const store = (key: string, item: Item | undefined): void => {
     const at = slot(key)

@@ -20,7 +20,9 @@ export type Writes = {
 type Refusal = { readonly Code: string; readonly Item?: Item }
 
 /** Writes outside of transactions: one item each, all at once or not at all. */
-export function createWrites({ tableOf }: Engine): Writes {
+export function createWrites({ tableOf, luck }: Engine): Writes {
+  let count = 0
+
   const update: Writes['update'] = (input) => {
     const { TableName, Key, UpdateExpression = '', ConditionExpression } = input
     const table = tableOf(TableName)
@@ -42,11 +44,13 @@ export function createWrites({ tableOf }: Engine): Writes {
       throw awsError('ValidationException')
     const answers = parsed.map((statement, n) => {
       // One statement fares badly by itself: it is not carried out, or it is and its part of the answer says otherwise.
-      const luck = partial?.(n) ?? 1
-      if (luck < 0.25) return { Error: { Code: 'ThrottlingError' } }
-      if (luck < 0.4) return { Error: { Code: 'TransactionConflict' } }
+      const fate = partial?.(n) ?? 1
+      if (fate < 0.25) return { Error: { Code: 'ThrottlingError' } }
+      if (fate < 0.4) return { Error: { Code: 'TransactionConflict' } }
       const refusal = execute(statement)
-      if (luck < 0.55) return { Error: { Code: 'InternalServerError' } }
+      // Not every engine shows what stands there.
+      if (refusal?.Item !== undefined && luck('shows', ++count) < 0.3) return { Error: { Code: refusal.Code } }
+      if (fate < 0.55) return { Error: { Code: 'InternalServerError' } }
       return refusal === undefined ? {} : { Error: refusal }
     })
     return { Responses: answers }

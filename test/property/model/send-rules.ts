@@ -1,0 +1,58 @@
+import { decodeBody } from '../../../src/event/codec.ts'
+import { DUE_HORIZON_MS, rowKey, rowState } from '../../../src/outbox/row.ts'
+import type { Accepted } from './engine/sqs.ts'
+import { type ItemChange, keyOf, type Table } from './engine/table.ts'
+import type { Plan } from './plan.ts'
+
+export type SendRules = {
+  readonly rows: Table
+  readonly plan: Plan
+  readonly now: () => number
+  readonly breach: (text: string) => void
+  readonly nameOf: (id: string) => string
+}
+
+/** A read may be this old when it is sent from, and its request is a few seconds on its way. ms */
+const READ_AGE_MS = 60_000 + 10_000
+/** An image is sent unread while its record is no older. ms */
+const GRACE_MS = 120_000
+
+/**
+ * What is not sent: a row that was relayed, or was noted as taken by that queue, longer ago than any read may be old; a row
+ * in its grace, by a sweeper.
+ */
+export function watchSends({ rows, plan, now, breach, nameOf }: SendRules) {
+  /** By row and queue: since when it is known that it has it. */
+  const since = new Map<string, number>()
+  const skews = Object.values(plan.skews).some((skew) => skew !== 0)
+  const late = plan.faults.reduce((sum, { kind, seconds, times }) => {
+    return kind === 'freeze' || kind.startsWith('slow') ? sum + seconds * times * 1000 : sum
+  }, 0)
+
+  const changed = ({ before, after, at }: ItemChange): void => {
+    const key = keyOf(after ?? before)
+    const isRelayed = after !== undefined && rowState(after.shard?.S) === 'relayed'
+    if (before !== undefined && isRelayed) since.set(`${key} relayed`, at)
+    if (before === undefined || before.redrives?.N !== after?.redrives?.N) since.delete(`${key} relayed`)
+    for (const queue of after?.accepted?.SS ?? []) if (!since.has(`${key} ${queue}`)) since.set(`${key} ${queue}`, at)
+  }
+  const accepted = ({ queue, entry, by }: Accepted): void => {
+    if (by === undefined || (by.role !== 'relay' && by.role !== 'sweeper')) return
+    const decoded = decodeBody(entry.MessageBody)
+    if (!decoded.ok) return
+    const { source, key: name, group, sequence } = decoded.event
+    const identity = group === undefined || sequence === undefined ? { source, key: name } : { source, group, sequence }
+    const { pk, sk } = rowKey(identity)
+    const key = `${pk}\0${sk}`
+    const short = nameOf(decoded.event.id)
+    const old = (mark: string): number => now() - (since.get(`${key} ${mark}`) ?? now())
+    if (old('relayed') > READ_AGE_MS + GRACE_MS + late) breach(`${by.name} sent ${short}, which was relayed long ago`)
+    if (old(queue) > READ_AGE_MS + GRACE_MS + late)
+      breach(`${by.name} sent ${short} to ${queue}, which is known to have it`)
+    const due = Number(rows.slot(key).item?.due?.N ?? 0)
+    const isInGrace = due > now() && due < now() + DUE_HORIZON_MS
+    if (by.role === 'sweeper' && !skews && group === undefined && isInGrace)
+      breach(`${by.name} sent ${short} in its grace`)
+  }
+  return { changed, accepted }
+}
