@@ -90,7 +90,7 @@ function isTime(text: string): boolean {
 export function describe(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
-  if (types.isDate(value)) return 'an invalid date'
+  if (types.isDate(value)) return Number.isNaN(value.getTime()) ? 'an invalid date' : 'a date'
   return typeof value === 'object' ? 'an object' : typeof value
 }
 
