@@ -5,7 +5,7 @@ export type Usage = {
   readonly requests: number
   readonly readUnits: number
   readonly writeUnits: number
-  /** Writes that were refused by their condition. DynamoDB charges for them, the engine does not. */
+  /** Writes that were refused by their condition; they are charged for. */
   readonly refused: number
 }
 
@@ -29,7 +29,7 @@ type Output = {
 
 /**
  * Counts the requests of a client, retries included, and asks with each what it consumed. A refused statement counts as
- * one write unit, as DynamoDB charges it for a row of up to 1 KB. Whoever measures CPU uses a client without it.
+ * one write unit, as DynamoDB charges it for a row of up to 1 KB.
  */
 export function meterDynamo(client: DynamoDBClient): Meter {
   let usage = NOTHING
@@ -52,25 +52,18 @@ export function meterDynamo(client: DynamoDBClient): Meter {
 }
 
 function add(usage: Usage, command: string, { ConsumedCapacity, Responses, $metadata }: Output): Usage {
-  const units = [ConsumedCapacity ?? []].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0)
-  const isRead = READS.has(command)
+  const consumed = [ConsumedCapacity ?? []].flat()
   const refused = Array.isArray(Responses)
     ? Responses.filter(({ Error: error }) => REFUSALS.has(error?.Code)).length
     : 0
+  // The engine counts a refused statement as well, unless all of the request's were refused: then it says nothing at all.
+  const left = consumed.length === 0 ? refused : 0
+  const units = consumed.reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, left)
+  const isRead = READS.has(command)
   return {
     requests: usage.requests + ($metadata?.attempts ?? 1),
     readUnits: usage.readUnits + (isRead ? units : 0),
-    writeUnits: usage.writeUnits + (isRead ? 0 : units + refused),
+    writeUnits: usage.writeUnits + (isRead ? 0 : units),
     refused: usage.refused + refused,
-  }
-}
-
-/** What was used between two readings. */
-export function usedSince(before: Usage, after: Usage): Usage {
-  return {
-    requests: after.requests - before.requests,
-    readUnits: after.readUnits - before.readUnits,
-    writeUnits: after.writeUnits - before.writeUnits,
-    refused: after.refused - before.refused,
   }
 }
