@@ -13,6 +13,7 @@ import {
   TransactWriteCommand,
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb'
+import { OutboxError } from '../errors.ts'
 import { SEQUENCE_DIGITS } from '../event/identity.ts'
 import { isAttributeItem, marshalAction, marshalItem } from './attribute-form.ts'
 import type { AttributeWrite, ClientChoice, ClientWrite } from './client-write.ts'
@@ -63,7 +64,8 @@ function reads(
     },
     highestSequence: async (tableName, pk) => {
       // What somebody else put under the group's key is passed over: usually there is none, and the first row is the one.
-      for (let after: string | undefined; ; ) {
+      let after: string | undefined
+      for (let page = 0; page < MAX_PAGES; page++) {
         const command = new QueryCommand(highestSequenceInput(tableName, pk, after))
         const output: QueryCommandOutput = await (client as DynamoDBClient).send(command)
         const keys = (output.Items ?? []).map(({ sk }) => sk?.S ?? '')
@@ -72,12 +74,15 @@ function reads(
         if (keys.length === 0) return undefined
         after = keys.at(-1)
       }
+      const message = `No number was found: ${MAX_PAGES * FURTHER_ROWS} rows of another form lie under the group's key. Move them away.`
+      throw new OutboxError('UNAVAILABLE', message)
     },
   }
 }
 
 /** Rows looked through at a time, where the first one is no number. */
 const FURTHER_ROWS = 100
+const MAX_PAGES = 20
 
 function highestSequenceInput(tableName: string, pk: RowKey['pk'], after: string | undefined): QueryCommandInput {
   return {
