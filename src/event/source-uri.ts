@@ -14,5 +14,5 @@ export function decodeSource(text: string): string | undefined {
 }
 
 function percentEncode(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 }

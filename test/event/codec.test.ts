@@ -55,6 +55,7 @@ describe('encodeBody', () => {
       ...PUNCTUATION,
       ...PUNCTUATION.map((c) => `a${c}b:${c}`),
       '1:2',
+      '1a:b',
       'urn:x',
       '#a#b',
       '%41',
@@ -188,7 +189,7 @@ describe('decodeBody', () => {
     ['a life with a letter in front', { life: 'a1' }],
     ['a life with a letter at its end', { life: '1a' }],
     ['no subject', { subject: undefined }],
-    ['a source that is no URI', { source: '%zz' }],
+    ['a source in another spelling', { source: '%73hop' }],
     ['a life after which no other can come', { life: '9999999999999999' }],
   ])('takes a body with %s for foreign: the id proves the rest', (_, change) => {
     const body = JSON.stringify({ ...JSON.parse(encodeBody(parts)), ...change })

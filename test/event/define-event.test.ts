@@ -41,6 +41,19 @@ describe('defineEvent', () => {
     expect(schemaOf({ source: 'shop' })).toBeUndefined()
   })
 
+  it('is understood by another copy of the package', () => {
+    const event = OrderPlaced.create({ source: 'shop', key: 'o', data: { total: 1, items: [], at: '' } })
+    expect(Reflect.get(event, Symbol.for('dynamodb-outbox.schema'))).toBe(OrderPlaced.schema)
+  })
+
+  it('refuses what is no definition', () => {
+    const refusal = (definition: object) => () => defineEvent(definition as never)
+    expect(refusal({ type: 't', schema: v.any(), name: 'x' })).toThrow('defineEvent: "name" is not an option')
+    for (const schema of [undefined, {}, { '~standard': {} }]) {
+      expect(refusal({ type: 't', schema })).toThrow('schema must be a Standard Schema')
+    }
+  })
+
   it('refuses a type that breaks the grammar', () => {
     expect(() => defineEvent({ type: 'order placed', schema: v.any() })).toThrow('type must be 1–128')
   })
@@ -59,6 +72,15 @@ describe('validateData', () => {
       Array.from({ length: 9 }, () => 'x'),
     )
     expect(validation).toEqual({ ok: false, paths: [0, 1, 2, 3, 4].map((n) => `data[${n}]`) })
+  })
+
+  it('names a place by bare keys too, and by symbols', async () => {
+    const issues = [{ message: '', path: ['lines', 0, 'unit price', Symbol('s')] }]
+    const schema: StandardSchema = { '~standard': { version: 1, vendor: 'test', validate: () => ({ issues }) } }
+    expect(await validateData({ schema }, 1)).toEqual({
+      ok: false,
+      paths: ['data.lines[0]["unit price"]["Symbol(s)"]'],
+    })
   })
 
   it('waits for an asynchronous schema', async () => {
