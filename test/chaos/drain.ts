@@ -5,24 +5,25 @@ import type { Mappings } from './mappings.ts'
 import type { Operator } from './operator.ts'
 import type { World } from './world.ts'
 
-/** Longest drain, ms of real time. What is left then is stuck. */
-const PATIENCE_MS = 120_000
+/** What does not move for so long is stuck, ms of the clock: longer than any wait of a retry, and every clock's error. */
+const PATIENCE_MS = 20 * 60_000
 const LOOK_MS = 5000
 
 type Parts = { readonly world: World; readonly mappings: Mappings; readonly operator: Operator }
 
-/** Redrives dead letters and waits until nothing is left to do: no message, no row pending or dead, nothing in flight. */
-export async function drain({ world, mappings, operator }: Parts, report: (phase: string) => void): Promise<void> {
-  const end = performance.now() + PATIENCE_MS
-  for (let quiet = 0; quiet < 2 && performance.now() < end; ) {
-    if (deadMessages(world) > 0 || (await rowsLeft(world, ALL_DEAD_SHARDS)) > 0) await operator.redrive(1)
-    const isQuiet =
-      mappings.pending().length === 0 &&
-      deadMessages(world) === 0 &&
-      (await rowsLeft(world, [...ALL_DEAD_SHARDS, ...ALL_PENDING_SHARDS])) === 0
-    quiet = isQuiet ? quiet + 1 : 0
-    if (!isQuiet) report('drain')
-    await world.aws.clock.sleep(LOOK_MS)
+/** Redrives dead letters and waits until nothing is left to do (no message, no row pending or dead, nothing in flight), or nothing moves. */
+export async function drain({ world, mappings, operator }: Parts): Promise<void> {
+  const { clock } = world.aws
+  let moved = clock.now()
+  let last = ''
+  for (let quiet = 0; quiet < 2 && clock.now() - moved < PATIENCE_MS; ) {
+    const dead = deadMessages(world) + (await rowsLeft(world, ALL_DEAD_SHARDS))
+    if (dead > 0) await operator.redrive(1)
+    const pending = [...mappings.pending(), String(dead), String(await rowsLeft(world, ALL_PENDING_SHARDS))]
+    quiet = pending.join() === '0,0' ? quiet + 1 : 0
+    if (pending.join() !== last) moved = clock.now()
+    last = pending.join()
+    await clock.sleep(LOOK_MS)
   }
 }
 

@@ -31,7 +31,6 @@ export type KillingOptions = {
 export type Killing = {
   readonly kills: readonly Kill[]
   readonly freezes: () => number
-  readonly ended: Promise<void>
 }
 
 /** Kills and freezes processes of every role, one order for each at a time, until the signal aborts. */
@@ -40,6 +39,9 @@ export function startKilling(options: KillingOptions): Killing {
   const kills: Kill[] = []
   let freezes = 0
 
+  const aborted = new Promise<undefined>((resolve) => {
+    signal.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
   const note = ({ process, at, freezeMs }: KillReport): void => {
     if (freezeMs === undefined) kills.push({ process, at, inHand: inHand(process) })
     else {
@@ -52,9 +54,10 @@ export function startKilling(options: KillingOptions): Killing {
       await delay(EVERY_MS[role] * (0.5 + random()), undefined, { signal }).catch(() => {})
       if (signal.aborted) return
       const freeze = random() < FREEZES ? { freezeMs: whole(random, FUNCTION_MS / 2, FUNCTION_MS * 2) } : {}
-      const report = await layer.armKill({ role, ...freeze })
+      const report = await Promise.race([layer.armKill({ role, ...freeze }), aborted])
       if (report !== undefined) note(report)
     }
   }
-  return { kills, freezes: () => freezes, ended: Promise.all(ROLES.map(strike)).then(() => {}) }
+  for (const role of ROLES) void strike(role)
+  return { kills, freezes: () => freezes }
 }

@@ -7,7 +7,7 @@ import type { World } from './world.ts'
 
 /** Invocations of a consumer at once. */
 const CONCURRENCY: Readonly<Record<QueueName, number>> = { main: 3, side: 2, plain: 1 }
-const RELAY_LANES = 3
+const RELAY_LANES = 2
 const SWEEP_MS = 60_000
 
 export type Mappings = {

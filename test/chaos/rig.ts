@@ -84,6 +84,7 @@ export async function runRig({ seconds, seed, speed, onProgress }: RigOptions): 
   })
   const spares = createSpares({ program, count: SPARES, cache: join(folder, 'cache') })
   let isCalm = false
+  let phase = 'start'
   const crew = createCrew({
     spares,
     layer,
@@ -107,7 +108,7 @@ export async function runRig({ seconds, seed, speed, onProgress }: RigOptions): 
   const ending = new AbortController()
   const inHand = (process: string): readonly string[] => idsInHand(mappings.relay.eventOf(process))
   const killing = startKilling({ layer, crew, random, inHand, signal: ending.signal })
-  const report = (phase: string): void =>
+  const report = (): void =>
     onProgress({
       phase,
       written: writers.written(),
@@ -115,18 +116,21 @@ export async function runRig({ seconds, seed, speed, onProgress }: RigOptions): 
       left: sum(world.left()),
       seconds: (performance.now() - started) / 1000,
     })
-  const reporting = setInterval(() => report(isCalm ? 'drain' : 'run'), 1000)
+  const reporting = setInterval(report, 1000)
 
   const parts: Parts = { world, layer, crew, mappings, operator }
+  phase = 'storm'
   await storm(parts, { seconds, ending })
+  phase = 'writers end'
   await writers.finish()
   isCalm = true
+  phase = 'calm'
   await layer.quiet()
-  await killing.ended
   world.mendSideQueue()
   await writeFile(fixed, '')
   await crew.thawed()
-  await drain(parts, report)
+  phase = 'drain'
+  await drain(parts)
   clearInterval(reporting)
   operator.retire()
 
