@@ -39,6 +39,6 @@ it('a bus that comes, goes, refuses and fails gets every event that it can take,
       await end()
       expect([...breaches], story(steps)).toEqual([])
     }),
-    { numRuns: 200 },
+    { numRuns: 150 },
   )
 })
