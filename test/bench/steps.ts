@@ -19,7 +19,7 @@ import type { Stub } from './stub.ts'
 /** What one step consumed, and how many requests SQS got from us. */
 export type Step = Usage & { readonly sqsRequests: number }
 
-/** Records of one invocation of a relay, and messages of one of a consumer: full batches, as deployed. */
+/** Records of one invocation of a relay (its mapping gives up to 1,000), and messages of one of a consumer. */
 const RELAY_BATCH = 100
 const CONSUMER_BATCH = 10
 
@@ -31,8 +31,8 @@ export type StepTables = { readonly outbox: string; readonly ledger: string }
 
 /** The functions of the package on an engine and the stub's queue, each step measured on its own. */
 export function openSteps(endpoint: string, stub: Stub, tables: StepTables) {
-  const clients = createClients('ours', { dynamo: endpoint, sqs: stub.endpoint })
-  const { dynamo, sqs } = clients
+  // Without the short timeouts of the deployed functions: an engine on a busy machine may need longer.
+  const { dynamo, sqs } = createClients('peer', { dynamo: endpoint, sqs: stub.endpoint })
   const meter = meterDynamo(dynamo)
   const routes = [{ to: createSqsPublisher({ client: sqs, queueUrl: stub.queueUrl }) }]
   const relaying = { client: dynamo, tableName: tables.outbox, routes, logger: silent }

@@ -99,8 +99,8 @@ async function sweepBeside(services: Services, say: Say): Promise<Figure[]> {
 
 /** A table with a sweeper of its own; every sweep leaves it without a pending row. */
 function openTable({ engine, stub }: Services, tableName: string) {
-  const clients = createClients('ours', { dynamo: engine.endpoint, sqs: stub.endpoint })
-  const writer = createClients('peer', { dynamo: engine.endpoint, sqs: stub.endpoint }).dynamo
+  const clients = openClients({ engine, stub })
+  const writer = openClients({ engine, stub }).dynamo
   const meter = meterDynamo(clients.dynamo)
   const sweep = sweeperOn(clients, { tableName, queueUrl: stub.queueUrl })
   let fills = 0
@@ -132,7 +132,7 @@ function openTable({ engine, stub }: Services, tableName: string) {
 /** Rows a second of one scheduled run, all of them accounted for by the queue. */
 async function drain({ engine, stub }: Services, say: Say): Promise<Figure> {
   say(`draining ${BACKLOG} pending rows`)
-  const clients = createClients('ours', { dynamo: engine.endpoint, sqs: stub.endpoint })
+  const clients = openClients({ engine, stub })
   const sweep = sweeperOn(clients, { tableName: 'backlog', queueUrl: stub.queueUrl })
   await stub.counts()
   const started = performance.now()
@@ -146,6 +146,11 @@ async function drain({ engine, stub }: Services, say: Say): Promise<Figure> {
     label: `sweep: rows a second of a backlog of ${BACKLOG}, engine figure`,
     value: relayed / seconds,
   }
+}
+
+/** Without the short timeouts of the deployed functions: an engine on a busy machine may need longer. */
+function openClients({ engine, stub }: Services): Clients {
+  return createClients('peer', { dynamo: engine.endpoint, sqs: stub.endpoint })
 }
 
 function sweeperOn(
