@@ -1,4 +1,4 @@
-import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { type AttributeValue, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs'
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import type { StreamRecord } from '../../src/testing/lambda-events.ts'
@@ -7,41 +7,52 @@ import type { Clients } from './clients.ts'
 /** Where a relay written by hand sends to and marks. */
 export type Target = Clients & { readonly queueUrl: string; readonly tableName: string }
 
+/** A relay written by hand, for one batch of a stream. */
+export type HandRelay = (target: Target, records: readonly StreamRecord[]) => Promise<void>
+
 type Row = { readonly pk: string; readonly sk: string; readonly body: string }
 
-/** Requests under way at once, as many as our relay has. */
-const CONCURRENCY = 10
-
-/** A relay that unmarshals and sends, and marks nothing: what it sent it forgets. */
-export async function bareSend(target: Target, records: readonly StreamRecord[]): Promise<void> {
-  await eachTen(rowsOf(records), (rows) => sendRows(target, rows))
+/** Unmarshals, sends ten at a time, and marks nothing: what it sent it forgets. */
+export const bareSend: HandRelay = async (target, records) => {
+  for (const rows of tens(records)) await sendRows(target, rows)
 }
 
-/** The usual relay: sends ten rows, then marks each of them with a request of its own. */
-export async function sendAndMarkRows(target: Target, records: readonly StreamRecord[]): Promise<void> {
-  const expires = Math.floor(Date.now() / 1000) + 7 * 86_400
-  await eachTen(rowsOf(records), async (rows) => {
+/** The usual relay: sends ten rows, then marks row by row. */
+export const markEach: HandRelay = async (target, records) => {
+  for (const rows of tens(records)) {
     await sendRows(target, rows)
-    await Promise.all(rows.map((row) => markRow(target, row, expires)))
-  })
+    for (const row of rows) await markRow(target, row)
+  }
 }
 
-function rowsOf(records: readonly StreamRecord[]): Row[] {
-  return records.map(({ dynamodb }) => unmarshall(dynamodb.NewImage as Parameters<typeof unmarshall>[0]) as Row)
+/** The same, with the ten marks under way at once. */
+export const markTen: HandRelay = async (target, records) => {
+  for (const rows of tens(records)) {
+    await sendRows(target, rows)
+    await Promise.all(rows.map((row) => markRow(target, row)))
+  }
+}
+
+function* tens(records: readonly StreamRecord[]): Generator<Row[]> {
+  for (let at = 0; at < records.length; at += 10) yield records.slice(at, at + 10).map(rowOf)
+}
+
+function rowOf({ dynamodb }: StreamRecord): Row {
+  return unmarshall(dynamodb.NewImage as Record<string, AttributeValue>) as Row
 }
 
 async function sendRows({ sqs, queueUrl }: Target, rows: readonly Row[]): Promise<void> {
-  const Entries = rows.map(({ pk, body }, n) => ({
+  const Entries = rows.map(({ pk, sk, body }, n) => ({
     Id: String(n),
     MessageBody: body,
     MessageGroupId: pk,
-    MessageDeduplicationId: pk,
+    MessageDeduplicationId: `${pk}|${sk}`,
   }))
   const { Failed = [] } = await sqs.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }))
   if (Failed.length > 0) throw new Error(`${Failed.length} entries were refused`)
 }
 
-async function markRow({ dynamo, tableName }: Target, { pk, sk }: Row, expires: number): Promise<void> {
+async function markRow({ dynamo, tableName }: Target, { pk, sk }: Row): Promise<void> {
   await dynamo.send(
     new UpdateItemCommand({
       TableName: tableName,
@@ -49,20 +60,7 @@ async function markRow({ dynamo, tableName }: Target, { pk, sk }: Row, expires: 
       UpdateExpression: 'SET #expires = :expires REMOVE #shard',
       ConditionExpression: 'attribute_exists(#shard)',
       ExpressionAttributeNames: { '#expires': 'expires', '#shard': 'shard' },
-      ExpressionAttributeValues: { ':expires': { N: String(expires) } },
+      ExpressionAttributeValues: { ':expires': { N: String(Math.floor(Date.now() / 1000) + 604_800) } },
     }),
   )
-}
-
-/** Ten at a time, ten requests at once. */
-async function eachTen<Item>(items: readonly Item[], handle: (ten: readonly Item[]) => Promise<void>): Promise<void> {
-  let next = 0
-  const lane = async (): Promise<void> => {
-    while (next < items.length) {
-      const ten = items.slice(next, next + 10)
-      next += 10
-      await handle(ten)
-    }
-  }
-  await Promise.all(Array.from({ length: CONCURRENCY }, lane))
 }
