@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { actCommand } from './act-command.ts'
 import { deadLettersCommand } from './dead-letters-command.ts'
+import { doctorCommand } from './doctor-command.ts'
 import { forgetCommand } from './forget-command.ts'
 import { EXIT, type ExitCode, type Io } from './io.ts'
 import { listCommand } from './list-command.ts'
@@ -37,6 +38,7 @@ export async function runCli(argv: readonly string[], given: Omit<Io, 'finish'>,
     actCommand(io, 'redrive'),
     actCommand(io, 'discard'),
     forgetCommand(io),
+    doctorCommand(io),
   ]
   for (const command of commands) program.addCommand(command)
   for (const one of [program, ...program.commands]) {
