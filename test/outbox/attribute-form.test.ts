@@ -57,6 +57,23 @@ describe('isAttributeItem', () => {
   it.each([
     [{ a: { S: 'x' }, b: { N: '1' } }, true],
     [{ a: { S: 'x', N: undefined } }, true],
+    [{ a: { B: new Uint8Array(1), BOOL: undefined }, b: { BOOL: false }, c: { NULL: true } }, true],
+    [{ a: { SS: ['x'] }, b: { NS: ['1'] }, c: { BS: [new Uint8Array(1)] } }, true],
+    [{ a: { L: [{ S: 'x' }, { M: { b: { L: [] } } }] } }, true],
+    [{}, true],
+    [{ a: { N: 1 } }, false],
+    [{ a: { B: 'x' } }, false],
+    [{ a: { BOOL: 'true' } }, false],
+    [{ a: { NULL: 1 } }, false],
+    [{ a: { SS: 'x' } }, false],
+    [{ a: { SS: ['x', 1] } }, false],
+    [{ a: { NS: [1] } }, false],
+    [{ a: { BS: ['x'] } }, false],
+    [{ a: { L: [{ S: 'x' }, 'y'] } }, false],
+    [{ a: { L: { S: 'x' } } }, false],
+    [{ a: { M: { b: 'x' } } }, false],
+    [{ a: { M: null } }, false],
+    [{ a: {} }, false],
     [{ a: { S: 1 } }, false],
     [{ a: { X: 'x' } }, false],
     [{ a: { S: 'x', N: '1' } }, false],
@@ -65,5 +82,15 @@ describe('isAttributeItem', () => {
     [undefined, false],
   ])('%j: %s', (item, expected) => {
     expect(isAttributeItem(item)).toBe(expected)
+  })
+
+  it('looks deeper than DynamoDB takes, and ends where a value holds itself', () => {
+    let value: object = { S: 'x' }
+    for (let level = 0; level < 40; level++) value = { L: [value] }
+    expect(isAttributeItem({ a: value })).toBe(true)
+    expect(isAttributeItem({ a: { M: { b: value } } })).toBe(false)
+    const cycle = { L: [] as unknown[] }
+    cycle.L.push(cycle)
+    expect(isAttributeItem({ a: cycle })).toBe(false)
   })
 })

@@ -26,8 +26,12 @@ describe('checkForm', () => {
   })
 
   it('refuses each form through the other client', proves('item-forms'), () => {
-    expect(refusal(native, 'client')).toContain('writes[3].Put must hold AttributeValues')
-    expect(refusal(attributes, 'documentClient')).toContain('writes[3].Put must hold native values')
+    expect(refusal(native, 'client')).toBe(
+      'Not sent: writes[3].Put must hold AttributeValues such as { S: "text" }, for the outbox was created with `client`.',
+    )
+    expect(refusal(attributes, 'documentClient')).toBe(
+      'Not sent: writes[3].Put must hold native values, not AttributeValues, for the outbox was created with `documentClient`.',
+    )
   })
 
   it('refuses a key in the other form', proves('item-forms'), () => {
@@ -43,15 +47,33 @@ describe('checkForm', () => {
     )
   })
 
+  const ONE = 'writes[3] must be one of Put, Update, Delete, ConditionCheck, and only one'
   it.each([
-    ['nothing', undefined],
-    ['no action', {}],
-    ['two actions', { ...native, Delete: { TableName, Key: { pk: 'a' } } }],
-    ['another action', { Get: { TableName, Key: { pk: 'a' } } }],
-    ['no table', { Put: { Item: { pk: 'a' } } }],
-    ['no item', { Put: { TableName } }],
-  ])('refuses %s', (_, write) => {
-    expect(refusal(write, 'documentClient')).toContain('Not sent: writes[3]')
+    ['nothing', undefined, ONE],
+    ['no action', {}, ONE],
+    ['an action that is undefined', { Put: undefined }, ONE],
+    ['two actions', { ...native, Delete: { TableName, Key: { pk: 'a' } } }, ONE],
+    ['another action', { Get: { TableName, Key: { pk: 'a' } } }, ONE],
+    ['no table', { Put: { Item: { pk: 'a' } } }, 'writes[3].Put must have a TableName'],
+    ['an action of null', { Put: null }, 'writes[3].Put must have a TableName'],
+    ['no item', { Put: { TableName } }, 'writes[3].Put must have an Item'],
+    ['an item of null', { Put: { TableName, Item: null } }, 'writes[3].Put must have an Item'],
+    ['no key', { Update: { TableName, Item: { pk: 'a' } } }, 'writes[3].Update must have a Key'],
+    ['a key of text', { Delete: { TableName, Key: 'a' } }, 'writes[3].Delete must have a Key'],
+  ])('refuses %s', (_, write, says) => {
+    expect(refusal(write, 'documentClient')).toBe(`Not sent: ${says}.`)
+  })
+
+  it('takes one action beside others that are undefined', () => {
+    expect(refusal({ Delete: undefined, ...native }, 'documentClient')).toBe('taken')
+    const check = { TableName, Key: { pk: 'a' }, ConditionExpression: 'x' }
+    expect(refusal({ ConditionCheck: check }, 'documentClient')).toBe('taken')
+  })
+
+  it('tells the place of what it refuses', () => {
+    expect(() => checkForm({ Get: {} } as never, 3, 'client')).toThrow(
+      expect.objectContaining({ code: 'INVALID_TRANSACTION', details: { path: 'writes[3]' } }),
+    )
   })
 })
 

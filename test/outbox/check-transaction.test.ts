@@ -48,14 +48,29 @@ describe('limits', () => {
       { pk: { S: 'b' }, sk: { S: '-' } },
     ]
     expect(refusal({ writes: writes(98), rows })).toBe('taken')
-    expect(refusal({ writes: writes(99), rows })).toContain('99 writes + 0 of the ledger + 2 events = 101 actions')
+    expect(refusal({ writes: writes(99), rows })).toBe(
+      'Not sent: 99 writes + 0 of the ledger + 2 events = 101 actions; a transaction holds at most 100. Split the work into several, each complete in itself.',
+    )
+    expect(refusal({ writes: writes(98), guards: [update({ pk: { S: 'g' } }, 'ledger')], rows })).toContain(
+      '98 writes + 1 of the ledger + 2 events = 101 actions',
+    )
   })
 
   it('takes an item of 400 KB and refuses one byte more', proves('transaction-limits'), () => {
     expect(refusal({ writes: [put(itemOf(MAX_ITEM_BYTES))] })).toBe('taken')
-    expect(refusal({ writes: [put(itemOf(MAX_ITEM_BYTES + 1))] })).toContain(
-      'writes[0] has 409601 bytes; an item holds at most 409600',
+    expect(refusal({ writes: [put(itemOf(MAX_ITEM_BYTES + 1))] })).toBe(
+      'Not sent: writes[0] has 409601 bytes; an item holds at most 409600. Store large data apart.',
     )
+    expect(() => checkTransaction(parts({ guards: [put(itemOf(MAX_ITEM_BYTES + 1))] }))).toThrow(
+      expect.objectContaining({ details: { path: 'guards[0]' } }),
+    )
+  })
+
+  it('counts of an action the item or the key that it names', () => {
+    const Key = itemOf(MAX_ITEM_BYTES + 1)
+    const actions = [{ Update: { Key } }, { Delete: { Key } }, { ConditionCheck: { Key } }]
+    for (const action of actions) expect(refusal({ writes: [action as never] })).toContain('writes[0] has 409601 bytes')
+    expect(refusal({ writes: [{} as never] })).toBe('taken')
   })
 
   it('keeps 2 KiB of a row free', proves('transaction-limits'), () => {
@@ -70,7 +85,9 @@ describe('limits', () => {
     const ten = Array.from({ length: 10 }, (_, n) => put(itemOf(MAX_ITEM_BYTES, n)))
     const rest = MAX_TRANSACTION_BYTES - 10 * MAX_ITEM_BYTES
     expect(refusal({ writes: [...ten, put(itemOf(rest, 10))] })).toBe('taken')
-    expect(refusal({ writes: [...ten, put(itemOf(rest + 1, 10))] })).toContain('4194305 bytes together')
+    expect(refusal({ writes: [...ten, put(itemOf(rest + 1, 10))] })).toBe(
+      'Not sent: the items have 4194305 bytes together; a transaction holds at most 4194304.',
+    )
   })
 })
 
@@ -119,7 +136,9 @@ describe('two actions on one item', () => {
       },
     ],
   ])('refuses %s', proves('two-actions-one-item'), (_, given) => {
-    expect(refusal(given)).toMatch(/actions \d and \d are on one item/)
+    expect(refusal(given)).toMatch(
+      /^Not sent: actions \d and \d are on one item\. DynamoDB takes one action an item: join them into one\.$/,
+    )
   })
 
   it.each<[string, Partial<TransactionParts>]>([
@@ -132,6 +151,21 @@ describe('two actions on one item', () => {
     ['one key in two tables', { writes: [update(key), update(key, 'invoices')] }],
   ])('never refuses what DynamoDB may take: %s', (_, given) => {
     expect(refusal(given)).toBe('taken')
+  })
+
+  it('names the two by their places among all actions', () => {
+    const rows = [{ pk: { S: 'K#s/k' }, sk: { S: '-' } }]
+    const guard = update({ pk: { S: 'K#s/k' }, sk: { S: '-' } }, 'outbox')
+    expect(refusal({ writes: [update(key)], guards: [guard], rows })).toContain('actions 1 and 2 ')
+    expect(refusal({ writes: [put(itemOf(20)), update(key), update(key, 'invoices'), update(key)] })).toContain(
+      'actions 1 and 3 ',
+    )
+  })
+
+  it('tells keys of bytes apart, and sees equal ones', () => {
+    const bytes = (...values: number[]) => update({ pk: { B: new Uint8Array(values) } })
+    expect(refusal({ writes: [bytes(1, 2), bytes(1, 3)] })).toBe('taken')
+    expect(refusal({ writes: [bytes(1, 2), bytes(1, 2)] })).toContain('one item')
   })
 
   it('shows no key', () => {

@@ -45,7 +45,8 @@ describe('gather', () => {
     await gather<number, void>((tx) => {
       kept = tx
     })
-    const refused = expect.objectContaining({ code: 'INVALID_USE' })
+    const message = 'This tx has ended, so nothing can be added to it. Await all work inside collect.'
+    const refused = expect.objectContaining({ code: 'INVALID_USE', message })
     expect(() => kept?.write(1)).toThrow(refused)
     expect(() => kept?.enqueue(event('a'))).toThrow(refused)
     await expect(kept?.collect(() => undefined)).rejects.toThrow(refused)
@@ -67,7 +68,10 @@ describe('gather', () => {
     const outer = gather<number, void>((tx) => {
       joined = tx.collect(() => inner.promise)
     })
-    await expect(outer).rejects.toMatchObject({ code: 'INVALID_USE' })
+    await expect(outer).rejects.toMatchObject({
+      code: 'INVALID_USE',
+      message: 'Nothing was sent: an inner collect was still running when the outer one ended. Await it.',
+    })
     inner.resolve()
     const error = await joined?.catch((reason: unknown) => reason)
     expect(isOutboxError(error, 'INVALID_USE')).toBe(true)

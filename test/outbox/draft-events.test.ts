@@ -47,9 +47,25 @@ describe('draftEvents', () => {
 
   it('refuses given and auto numbers in one group, and takes them in two', async () => {
     const auto = { ...placed, group: 'g', sequence: 'auto' as const, data: 1 }
-    await expect(draftEvents([auto, { ...auto, sequence: 1 }], undefined)).rejects.toMatchObject({
-      code: 'INVALID_EVENT',
-    })
+    for (const mixed of [
+      [auto, { ...auto, sequence: 1 }],
+      [{ ...auto, group: 'h' }, { ...auto, sequence: 1 }, auto],
+    ]) {
+      await expect(draftEvents(mixed, undefined)).rejects.toMatchObject({
+        code: 'INVALID_EVENT',
+        message: 'events must not mix "auto" and given numbers in one group; number all of them one way.',
+      })
+    }
+    await expect(draftEvents([auto, { ...auto, source: 'store', sequence: 1 }], undefined)).resolves.toBeDefined()
+    await expect(
+      draftEvents(
+        [
+          { ...auto, sequence: 1 },
+          { ...auto, sequence: 2 },
+        ],
+        undefined,
+      ),
+    ).resolves.toBeDefined()
     await expect(draftEvents([auto, { ...auto, group: 'h', sequence: 1 }], undefined)).resolves.toBeDefined()
   })
 
@@ -61,7 +77,13 @@ describe('draftEvents', () => {
     const headers = async (trace: string | undefined) =>
       (await draftEvents(events, trace))?.drafts.map((d) => d.event.headers)
     expect(await headers(TRACE)).toEqual([{ traceparent: TRACE }, { traceparent: 'mine' }])
-    expect(await headers('nonsense')).toEqual([{}, { traceparent: 'mine' }])
+    for (const odd of ['nonsense', ` ${TRACE}`, TRACE.slice(0, -1), `${TRACE}\n`, TRACE.toUpperCase(), 7 as never]) {
+      expect(await headers(odd)).toEqual([{}, { traceparent: 'mine' }])
+    }
+    expect(await headers(`${TRACE}-of-a-later-version`)).toMatchObject([
+      { traceparent: `${TRACE}-of-a-later-version` },
+      {},
+    ])
     expect(await headers(undefined)).toEqual([{}, { traceparent: 'mine' }])
   })
 
@@ -72,8 +94,12 @@ describe('draftEvents', () => {
     await expect(draftEvents([good, bad], undefined)).rejects.toMatchObject({
       code: 'INVALID_EVENT',
       details: { path: 'events[1].data.n' },
-      message: expect.not.stringContaining('secret'),
+      message: 'events[1].data.n does not fit the schema of its type (1 or more places).',
     })
+    const unreadable = defineEvent({ type: 't', schema: v.never() })
+    await expect(
+      draftEvents([unreadable.create({ source: 's', key: 'k', data: 1 as never })], undefined),
+    ).rejects.toMatchObject({ details: { path: 'events[0].data' } })
   })
 
   it('shows the schema the JSON value that the handler will get, and stores what was given', async () => {
@@ -112,6 +138,9 @@ describe('numberEvents', () => {
   it('refuses to count beyond what a number can hold', async () => {
     const drafted = await draftEvents([{ ...placed, group: 'g', sequence: 'auto', data: 1 }], undefined)
     const next = new Map([['shop/g', Number.MAX_SAFE_INTEGER + 1]])
-    expect(() => numberEvents(drafted?.drafts ?? [], next)).toThrow('used up its numbers')
+    expect(() => numberEvents(drafted?.drafts ?? [], next)).toThrow(
+      'events cannot be numbered: the group has used up its numbers (to 9007199254740991).',
+    )
+    expect(() => numberEvents(drafted?.drafts ?? [], new Map())).toThrow('used up its numbers')
   })
 })
