@@ -55,7 +55,7 @@ const SPARES = 2
 const RIGHT_CLOCKS = 0.4
 const SKEW_MS = 150_000
 /** Messages under way at which writers wait. */
-const BACKLOG = 350
+const BACKLOG = 150
 
 type Parts = {
   readonly world: World

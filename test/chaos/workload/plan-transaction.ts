@@ -49,7 +49,7 @@ const ORDERED_TYPES = [
   ['both', 15],
   ['aside', 10],
 ] as const
-const AUTO_GROUPS = 36
+const AUTO_GROUPS = 60
 const AGGREGATES = 10
 const NOTHING = undefined
 
