@@ -1,6 +1,7 @@
 import { type Backoff, DEFAULT_BACKOFF } from '../backoff.ts'
 import { permanentError } from '../errors.ts'
 import type { Event } from '../event/event.ts'
+import type { LifeNote } from '../event/life.ts'
 import type { MetricKey } from '../telemetry.ts'
 import type { Handler } from './handler.ts'
 import type { HandlerContext } from './handler-context.ts'
@@ -38,12 +39,31 @@ export function planJobs(message: Pick<Message, 'content' | 'note'>, registry: R
   if (!content.ok) return [refusing(nobody, content.reason)]
   const { event } = content
   const takers = registry.handlers.filter(({ type }) => type === event.type)
-  const named = new Set(note?.handlers.filter((name) => name !== nobody))
+  const named = new Set(
+    note?.handlers.filter((name) => name !== nobody && isConcerned(note, { name, event, registry })),
+  )
   if (note === undefined || note.handlers.includes(nobody))
     for (const taker of takers) named.add(nameOf(taker, registry))
+  if (note !== undefined && named.size === 0 && isReplay(note)) return []
   if (named.size > 0) return [...named].map((name) => jobOf(takers, { name, event, registry, shared: named.size > 1 }))
   if (registry.ignore.has(event.type)) return []
   return [refusing(nobody, 'no handler takes this type', 'unhandledType')]
+}
+
+/**
+ * A replay goes wherever the event went, so what it names may be another consumer's affair. A dead letter has its attempts
+ * with it: it goes to one queue, and a name unknown there must not be lost.
+ */
+function isReplay({ attempts }: LifeNote): boolean {
+  return attempts === undefined
+}
+
+/** A replay of a whole source passes by a handler that takes other types; one that nobody here has goes the way of a dead letter. */
+function isConcerned(note: LifeNote, { name, event, registry }: Omit<Named, 'shared'>): boolean {
+  if (!isReplay(note)) return true
+  const known = registry.handlers.filter((handler) => nameOf(handler, registry) === name)
+  if (known.length > 0) return known.some(({ type }) => type === event.type)
+  return name.startsWith(`${registry.consumer}/`)
 }
 
 type Named = { readonly name: string; readonly event: Event; readonly registry: Registry; readonly shared: boolean }

@@ -34,7 +34,8 @@ export type PullSettlement =
 /** Runs the handlers of one event, one after the other. Never throws, and never answers while a handler is running. */
 export async function runPulled(dependencies: PullDependencies, delivery: PullDelivery): Promise<PullSettlement> {
   const { event, note } = delivery.claimed
-  const content = { ok: true, event } as const
+  // A handler may change its event: what the row is answered with must not.
+  const content = { ok: true, event: structuredClone(event) } as const
   const ends: JobEnd[] = []
   for (const job of planJobs(note === undefined ? { content } : { content, note }, dependencies.registry)) {
     ends.push({ name: job.name, outcome: await runJob(dependencies, delivery, job) })
@@ -114,7 +115,8 @@ function answer(
     case 'dead': {
       const { handlers, exhausted } = settlement
       const life = Math.max(lifeOf(claimed), ...exhausted.map((one) => one.life)) + 1
-      return pull.deadLetter(claimed, exhausted[0]?.failure ?? 'the ledger has it as dead', { life, handlers })
+      const [{ failure = 'the ledger has it as dead', attempts = 0 } = {}] = exhausted
+      return pull.deadLetter(claimed, failure, { life, handlers, attempts })
     }
   }
 }

@@ -106,14 +106,15 @@ export async function readRow(
 }
 
 /**
- * Every row of the table, in no order, by several segments side by side. Reads, and is billed for, the whole table with
- * its data: half a read unit for each 4 KB.
+ * Every row of the table, by several segments side by side: in no order, but the rows of a group in theirs, one after the
+ * other in one segment. `after`: goes on behind this row, which need not be there any more. Reads, and is
+ * billed for, the whole table with its data: half a read unit for each 4 KB.
  */
 export async function* scanRows(
   { dynamo, outboxTable }: CheckedSystem,
-  segment: { readonly index: number; readonly total: number },
+  segment: { readonly index: number; readonly total: number; readonly after?: RowKey | undefined },
 ): AsyncGenerator<readonly RowSummary[]> {
-  let from: Item | undefined
+  let from: Item | undefined = segment.after === undefined ? undefined : itemKey(segment.after)
   do {
     const page = await dynamo.send(
       new ScanCommand({

@@ -1,6 +1,7 @@
 import { type AttributeValue, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { errorName } from '../errors.ts'
+import { encodeLifeNote, type LifeNote } from '../event/life.ts'
 import { KEEP_RELAYED_SECONDS, waitingShard } from '../outbox/row.ts'
 import { itemKey } from '../outbox/row-queries.ts'
 import { type HistoryEntry, withEntry } from './history.ts'
@@ -9,6 +10,8 @@ import type { CheckedSystem } from './system.ts'
 
 /** `changed`: the row is not as it was read any more, so nothing was written. */
 export type RowChange = 'written' | 'changed'
+
+export type Replay = { readonly note: LifeNote; readonly entry: HistoryEntry }
 
 type Change = { readonly set: Record<string, AttributeValue>; readonly remove: readonly string[] }
 
@@ -39,6 +42,22 @@ export function redriveDeadRow(system: CheckedSystem, row: RowSummary, entry: Hi
 export function discardDeadRow(system: CheckedSystem, row: RowSummary, entry: HistoryEntry): Promise<RowChange> {
   const set = { expires: expiry(system), history: historyOf(withEntry(row.history, entry)) }
   return change(system, row, { set, remove: ['shard', 'due'] })
+}
+
+/**
+ * Relayed → pending, as the next round and a later life of the handlers named: every destination gets it again. Refused if
+ * somebody has replayed it meanwhile.
+ */
+export function replayRow(system: CheckedSystem, row: RowSummary, { note, entry }: Replay): Promise<RowChange> {
+  const set = {
+    shard: { S: waitingShard(row) },
+    due: { N: String(system.clock.now()) },
+    redrives: { N: String(row.redrives + 1) },
+    note: { S: encodeLifeNote(note) },
+    ...(row.claims === undefined ? {} : { claims: { N: '0' } }),
+    history: historyOf(withEntry(row.history, entry)),
+  }
+  return change(system, row, { set, remove: ['accepted', 'expires', 'token'] })
 }
 
 /**

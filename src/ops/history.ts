@@ -1,7 +1,7 @@
 import { failureReason, invalidSetting } from '../settings.ts'
 
 /** What an operator may do to an event. */
-export type OperatorAction = 'redrive' | 'discard' | 'forget'
+export type OperatorAction = 'redrive' | 'discard' | 'forget' | 'replay'
 
 /** One act of an operator, as it is recorded on the row or the ledger entry it was done to. */
 export type HistoryEntry = {

@@ -1,4 +1,5 @@
 import { eventId } from '../event/identity.ts'
+import { decodeLifeNote, type LifeNote } from '../event/life.ts'
 import { identityOf, isOrderedKey, type RowKey, type RowState, rowState } from '../outbox/row.ts'
 import { foreignId, keyOf, numberOf, type RowImage } from '../relay/row-image.ts'
 import { type HistoryEntry, readHistory } from './history.ts'
@@ -25,6 +26,8 @@ export type RowSummary = RowKey & {
   readonly claims?: number
   /** Destinations that took it while others did not. */
   readonly accepted: readonly string[]
+  /** Of its last replay, or as a dead row of pull workers: which round, for which handlers. */
+  readonly note?: LifeNote
   /** Why it is, or was, dead. */
   readonly failure?: string
   /** Epoch seconds; on relayed rows. */
@@ -46,6 +49,7 @@ export const SUMMARY_ATTRIBUTES = [
   'region',
   'redrives',
   'claims',
+  'note',
   'accepted',
   'failure',
   'expires',
@@ -64,6 +68,7 @@ export function summarizeRow(image: RowImage, history: unknown): RowSummary | un
     state: rowState(shard?.S),
     ...texts(image),
     ...numbers(image),
+    ...noteOf(image),
     redrives: numberOf(image['redrives']) ?? 0,
     accepted: accepted?.SS ?? [],
     history: readHistory(history),
@@ -77,6 +82,11 @@ function identify(image: RowImage, key: RowKey): Pick<RowSummary, 'id' | 'source
   return 'group' in identity && isOrderedKey(key)
     ? { ...names, key: `${identity.group} ${identity.sequence}`, group: identity.group }
     : names
+}
+
+function noteOf(image: RowImage): Pick<RowSummary, 'note'> {
+  const note = decodeLifeNote(image['note']?.S ?? '')
+  return note === undefined ? {} : { note }
 }
 
 function texts(image: RowImage): Partial<Record<'type' | 'shard' | 'region' | 'failure', string>> {

@@ -46,6 +46,8 @@ export type OutboxRow = RowKey & {
   readonly failure?: string
   /** Epoch seconds; only on relayed rows. */
   readonly expires?: number
+  /** Life note of a replay, or of a dead row of pull workers: goes with the event as it is. */
+  readonly note?: string
 }
 
 export type RowState = 'pending' | 'pull' | 'dead' | 'relayed'

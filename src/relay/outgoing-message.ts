@@ -14,6 +14,7 @@ export function outgoingMessage(row: PendingRow): OutgoingMessage {
     deduplicationId: row.redrives === 0 ? row.id : `${row.id}-r${row.redrives}`,
     groupId: row.group === undefined ? row.id : groupIdOf(row.group),
     body: row.body,
+    ...(row.note === undefined ? {} : { note: row.note }),
     ...(row.source === undefined ? {} : { source: row.source }),
     ...(row.type === undefined ? {} : { type: row.type }),
   }

@@ -27,6 +27,8 @@ export type OutgoingMessage = {
   /** Event id (unordered) or `source/group` (ordered; `h-` and its SHA-256 when over 128). */
   readonly groupId: string
   readonly body: string
+  /** Text of a life note: a replay, for the handlers it names. Where a destination has no place for it, it is left out. */
+  readonly note?: string
   /** Undefined for foreign rows. */
   readonly source?: string
   readonly type?: string

@@ -24,6 +24,8 @@ export type PendingRow = RowKey & {
   /** Whether `redrives` is stored at all: ours begin without it, another program's may begin with 0. */
   readonly redrivesStored: boolean
   readonly accepted: ReadonlySet<string>
+  /** Life note of a replay, sent with the body. */
+  readonly note?: string
   readonly source?: string
   readonly type?: string
   /** `source/group`, only on ordered rows. */
@@ -140,13 +142,15 @@ function derivedId({ pk, sk }: RowKey): string {
   return sha256(`${pk.includes('|') ? sha256(pk) : pk}|${sk}`)
 }
 
-function content(image: RowImage): Pick<PendingRow, 'body' | 'accepted' | 'type' | 'created'> {
+function content(image: RowImage): Pick<PendingRow, 'body' | 'accepted' | 'note' | 'type' | 'created'> {
   const { body, accepted } = image
   const created = numberOf(image['created'])
   const type = textOf(image['type'])
+  const note = textOf(image['note'])
   return {
     body: textOf(body) ?? '',
     accepted: accepted === undefined ? NOBODY : new Set(accepted.SS),
+    ...(note === undefined ? {} : { note }),
     ...(type === undefined ? {} : { type }),
     ...(created === undefined ? {} : { created }),
   }

@@ -1,12 +1,22 @@
 import type { SendMessageBatchCommandOutput, SendMessageBatchRequestEntry } from '@aws-sdk/client-sqs'
 import { errorName, memberOf } from '../errors.ts'
+import { LIFE_ATTRIBUTE } from '../event/life.ts'
 import type { OutgoingMessage, PublishOutcome } from './publisher.ts'
+
+/** Bytes of a message as SQS counts them: its body, and of an attribute the name, type and value. */
+export function messageBytes({ body, note }: OutgoingMessage): number {
+  const attribute = note === undefined ? 0 : Buffer.byteLength(`${LIFE_ATTRIBUTE}String${note}`)
+  return Buffer.byteLength(body) + attribute
+}
 
 /** Entry ids are indexes: an event id may hold characters and lengths that SQS refuses there. */
 export function batchEntries(messages: readonly OutgoingMessage[], fifo: boolean): SendMessageBatchRequestEntry[] {
-  return messages.map(({ body, groupId, deduplicationId }, index) => ({
+  return messages.map(({ body, note, groupId, deduplicationId }, index) => ({
     Id: String(index),
     MessageBody: body,
+    ...(note === undefined
+      ? {}
+      : { MessageAttributes: { [LIFE_ATTRIBUTE]: { DataType: 'String', StringValue: note } } }),
     ...(fifo ? { MessageGroupId: groupId, MessageDeduplicationId: deduplicationId } : {}),
   }))
 }

@@ -2,9 +2,9 @@ import { SendMessageBatchCommand, type SendMessageBatchCommandOutput, type SQSCl
 import { checkQueueUrl, isFifo } from '../queue-url.ts'
 import { checkClient, checkOptions } from '../settings.ts'
 import { checkDestinationName, type OutgoingMessage, type Publisher, type PublishOutcome } from './publisher.ts'
-import { batchEntries, entryOutcome, isAboutOneEntry, requestOutcome } from './sqs-batch.ts'
+import { batchEntries, entryOutcome, isAboutOneEntry, messageBytes, requestOutcome } from './sqs-batch.ts'
 
-/** Most bytes of all messages of one request together: 1 MiB, bodies and attributes (none are ours). */
+/** Most bytes of all messages of one request together: 1 MiB, bodies and attributes. */
 const MAX_REQUEST_BYTES = 1_048_576
 const MAX_REQUEST_ENTRIES = 10
 
@@ -57,7 +57,7 @@ export function createSqsPublisher(options: SqsPublisherOptions): Publisher {
     name,
     maxEntries: MAX_REQUEST_ENTRIES,
     maxBytes: MAX_REQUEST_BYTES,
-    sizeOf: ({ body }) => Buffer.byteLength(body),
+    sizeOf: messageBytes,
     publish,
   }
 }

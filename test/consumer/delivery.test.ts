@@ -311,6 +311,22 @@ describe('types and lives', () => {
     },
   )
 
+  it('a replay is nothing to a consumer, or to a type, that it does not name', async () => {
+    const [one, two] = [handler('one'), on('order.shipped', 'two', () => {})]
+    const kit = createConsumerKit({ handlers: [one, two] })
+    await kit.send({ ...EVENT, note: { life: START, handlers: ['other/one', 'shop/two'] } })
+    await kit.drain()
+    expect([one.state.runs, kit.left(), kit.deadLetters()]).toEqual([0, 0, []])
+    await kit.send({ ...EVENT, note: { life: START, handlers: ['shop/gone'] } })
+    await kit.send({ ...EVENT, n: 2, note: { life: START, attempts: 8, handlers: ['other/one'] } })
+    await kit.drain()
+    expect(kit.counts.get('unknownHandler')).toBe(2)
+    expect(kit.deadLetters()).toMatchObject([
+      { note: { handlers: ['shop/gone'] } },
+      { note: { handlers: ['other/one'] } },
+    ])
+  })
+
   it('a key enqueued again after its row expired is a later life', proves('key-again-after-expiry'), async () => {
     const sure = handler('sure')
     const kit = createConsumerKit({ handlers: [sure] })

@@ -150,6 +150,17 @@ describe('createSqsPublisher', () => {
     expect(inputs[0]?.Entries).toEqual([{ Id: '0', MessageBody: '{"n":0}' }])
   })
 
+  it('sends the note of a replay as the one attribute of ours, and counts it', proves('few-attributes'), async () => {
+    const { publisher, inputs } = publisherWith((entries) => ({ Successful: sent(entries) as never }))
+    const note = '{"life":2,"handlers":["stats/count"]}'
+    const replayed = { ...message(0), note }
+    await publisher.publish([replayed, message(1)])
+    const MessageAttributes = { outbox: { DataType: 'String', StringValue: note } }
+    expect(inputs[0]?.Entries[0]).toMatchObject({ MessageBody: '{"n":0}', MessageAttributes })
+    expect(inputs[0]?.Entries[1]).not.toHaveProperty('MessageAttributes')
+    expect(publisher.sizeOf(replayed) - publisher.sizeOf(message(0))).toBe('outboxString'.length + note.length)
+  })
+
   it('counts UTF-8 bytes', proves('request-limits'), () => {
     const { publisher } = publisherWith(() => ({}))
     expect(publisher.sizeOf(message(0, 'aé€😀'))).toBe(10)
