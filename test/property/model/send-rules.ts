@@ -2,7 +2,7 @@ import { decodeBody } from '../../../src/event/codec.ts'
 import { DUE_HORIZON_MS, rowKey, rowState } from '../../../src/outbox/row.ts'
 import type { Accepted } from './engine/sqs.ts'
 import { type ItemChange, keyOf, type Table } from './engine/table.ts'
-import type { Plan } from './plan.ts'
+import { CONSUMERS, type Plan } from './plan.ts'
 
 export type SendRules = {
   readonly rows: Table
@@ -29,8 +29,10 @@ export function watchSends({ rows, plan, now, breach, nameOf }: SendRules) {
     return kind === 'freeze' || kind.startsWith('slow') ? sum + seconds * times * 1000 : sum
   }, 0)
 
+  const queues = CONSUMERS.map(({ queue }) => queue)
   const changed = ({ before, after, at }: ItemChange): void => {
     const key = keyOf(after ?? before)
+    if (before === undefined) for (const mark of ['relayed', ...queues]) since.delete(`${key} ${mark}`)
     const isRelayed = after !== undefined && rowState(after.shard?.S) === 'relayed'
     if (before !== undefined && isRelayed) since.set(`${key} relayed`, at)
     if (before === undefined || before.redrives?.N !== after?.redrives?.N) since.delete(`${key} relayed`)
