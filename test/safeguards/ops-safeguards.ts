@@ -1,6 +1,7 @@
 import type { Safeguard } from './safeguard.ts'
 
 const ROW = 'test/ops/redrive-row.test.ts'
+const REPLAY = 'test/ops/replay.test.ts'
 const MESSAGES = 'test/ops/redrive-messages.test.ts'
 
 /** Rules of redriving. */
@@ -57,7 +58,7 @@ export const OPS_SAFEGUARDS: readonly Safeguard[] = [
   {
     name: 'redrive: what is left is visible at once',
     file: 'src/ops/walk-dead-letters.ts',
-    find: 'await release(queue, held.handles())',
+    find: 'await release(queue, hold.handles())',
     replace: '',
     test: { file: MESSAGES, title: 'all others stay, and are visible at once' },
   },
@@ -71,7 +72,7 @@ export const OPS_SAFEGUARDS: readonly Safeguard[] = [
   {
     name: 'redrive: messages that show again do not end the pass',
     file: 'src/ops/walk-dead-letters.ts',
-    find: 'page.length > 0 && known <= handles.size',
+    find: 'page.length > 0 && known <= held.size',
     replace: 'fresh.length > 0',
     test: { file: MESSAGES, title: 'sees all of them though they show again before its end' },
   },
@@ -81,5 +82,47 @@ export const OPS_SAFEGUARDS: readonly Safeguard[] = [
     find: 'life: life + 1',
     replace: 'life',
     test: { file: 'test/integration/pipeline-dead-letters.test.ts', title: 'a redrive from the AWS console' },
+  },
+  {
+    name: 'replay: what it has moved already is not moved again',
+    file: 'src/ops/replay.ts',
+    find: 'if (row.note?.life === life) count.before += 1',
+    replace: 'if (row.note?.life === -life) count.before += 1',
+    test: { file: REPLAY, title: 'killed at any request and run again' },
+  },
+  {
+    name: 'replay: one that has ended is not begun anew by itself',
+    file: 'src/ops/replay.ts',
+    find: 'if (ended !== undefined) return',
+    replace: 'if (ended === -1) return',
+    test: { file: REPLAY, title: 'that has ended does nothing when it is run once more' },
+  },
+  {
+    name: 'replay: the rows of a group in turn',
+    file: 'src/ops/replay.ts',
+    find: 'for (const row of rows) if (!signal?.aborted) await act(row)',
+    replace: 'for (const row of rows.toReversed()) if (!signal?.aborted) await act(row)',
+    test: { file: REPLAY, title: 'killed at any request and run again' },
+  },
+  {
+    name: 'replay: every destination gets it again',
+    file: 'src/ops/dynamo-row-changes.ts',
+    find: "remove: ['accepted', 'expires', 'token']",
+    replace: "remove: ['expires', 'token']",
+    test: { file: REPLAY, title: 'sends relayed events again, as a later life' },
+  },
+  {
+    name: 'replay: the handlers named go with the message',
+    file: 'src/relay/outgoing-message.ts',
+    find: '...(row.note === undefined ? {} : { note: row.note }),',
+    replace: '',
+    test: { file: REPLAY, title: 'sends relayed events again, as a later life' },
+  },
+  {
+    name: 'replay: a consumer that is not named has nothing to do',
+    file: 'src/consumer/job.ts',
+    find: 'if (!isReplay(note)) return true',
+    replace: 'if (name) return true',
+    test: { file: 'test/consumer/delivery.test.ts', title: 'a replay is nothing to a consumer' },
   },
 ]
