@@ -71,18 +71,80 @@ describe('processOnce', () => {
     expect(await processOnce(ledger, options, () => 42)).toEqual({ status: 'later', due: START + 5000 })
   })
 
-  it('refuses options it does not know, and an event without an id', async () => {
+  it.each([
+    [{ lease: 3 }, 'processOnce: "lease" is not an option; allowed are consumer, handler, eventId, life,'],
+    [{ consumer: 'a/b' }, 'consumer must be 1–64'],
+    [{ handler: '' }, 'handler must be 1–64'],
+    [{ eventId: '' }, 'eventId must be text of 1–1024 bytes.'],
+    [{ eventId: 'x'.repeat(1025) }, 'eventId must be text of 1–1024 bytes.'],
+    [{ eventId: 'é'.repeat(513) }, 'eventId must be text of 1–1024 bytes.'],
+    [{ eventId: 7 }, 'eventId must be text of 1–1024 bytes.'],
+    [{ life: Number.NaN }, 'life must be whole milliseconds since 1970.'],
+    [{ life: -1 }, 'life must be whole milliseconds since 1970.'],
+    [{ backoff: { firstSeconds: Number.NaN } }, 'backoff.firstSeconds must be'],
+    [{ maxAttempts: 0 }, 'maxAttempts must be a whole number'],
+    [{ leaseSeconds: 3601 }, 'leaseSeconds must be a whole number of seconds from 1 to 3600.'],
+  ])('refuses %j', async (changes, message) => {
     const { ledger, options } = setup()
-    for (const eventId of ['', 'x'.repeat(1025)]) {
-      await expect(processOnce(ledger, { ...options, eventId }, () => 1)).rejects.toMatchObject({
-        code: 'INVALID_SETTING',
-      })
+    await expect(processOnce(ledger, { ...options, ...changes } as never, () => 1)).rejects.toMatchObject({
+      code: 'INVALID_SETTING',
+      message: expect.stringContaining(message),
+    })
+  })
+
+  it('refuses what is no ledger and what is no function', async () => {
+    const { ledger, options } = setup()
+    for (const alien of [undefined, {}]) {
+      await expect(processOnce(alien as never, options, () => 1)).rejects.toThrow(
+        'ledger must be made by createLedger.',
+      )
     }
-    const wrong = [{ lease: 3 }, { life: Number.NaN }, { life: -1 }, { backoff: { firstSeconds: Number.NaN } }]
-    for (const changes of wrong) {
-      await expect(processOnce(ledger, { ...options, ...changes } as never, () => 1)).rejects.toMatchObject({
-        code: 'INVALID_SETTING',
-      })
+    await expect(processOnce(ledger, options, 1 as never)).rejects.toThrow('fn must be a function.')
+  })
+
+  it('takes an id of 1,024 bytes, a life of 0 and every option it names', async () => {
+    const { ledger, options } = setup()
+    const all = {
+      ...options,
+      eventId: 'x'.repeat(1024),
+      life: 0,
+      leaseSeconds: 1,
+      maxAttempts: 1,
+      backoff: { firstSeconds: 1 },
+      alone: true,
+      outbox: ledger.committer,
+      signal: new AbortController().signal,
     }
+    expect(await processOnce(ledger, all, ({ signal }) => signal === all.signal)).toEqual({
+      status: 'handled',
+      result: true,
+    })
+  })
+
+  it('runs again for a later life, and after a failure on its own schedule', async () => {
+    const { ledger, options, clock } = setup()
+    expect((await processOnce(ledger, options, () => 1)).status).toBe('handled')
+    const later = { ...options, life: 1, backoff: { firstSeconds: 7 } }
+    const failed = await processOnce(ledger, later, () => Promise.reject(new Error('broken')))
+    expect(failed).toMatchObject({ status: 'later', due: START + 7000 })
+    await clock.advance(7000)
+    expect(await processOnce(ledger, later, ({ attempt }) => attempt)).toEqual({ status: 'handled', result: 2 })
+  })
+
+  it('retries a commit until a second before its lease ends, or a fifth of a short one', async () => {
+    const { ledger, options } = setup()
+    const deadlines: unknown[] = []
+    const committer = {
+      ...ledger.committer,
+      commit: (request: { deadline?: number }) => {
+        deadlines.push(request.deadline)
+        return ledger.committer.commit(request as never)
+      },
+    }
+    for (const leaseSeconds of [60, 2]) {
+      const once = { ...options, eventId: `e${leaseSeconds}`, leaseSeconds }
+      await processOnce({ ...ledger, committer }, once, ({ commit }) => commit([]))
+    }
+    expect(deadlines).toEqual([START + 59_000, START + 1600])
   })
 })
