@@ -8,7 +8,7 @@ import type { OutboxSystem } from '../ops/system.ts'
 import { systemCommand, whoActs } from './command.ts'
 import { EXIT, type Io, printJson } from './io.ts'
 import { showProgress } from './progress.ts'
-import { count, renderTable, shortId } from './render.ts'
+import { count, renderEntries, shortId } from './render.ts'
 import { usageError } from './usage-error.ts'
 
 type Options = {
@@ -32,10 +32,10 @@ export function actCommand(io: Io, name: keyof typeof WORDS): Command {
     name === 'redrive'
       ? 'send dead letters again: a dry run unless --yes'
       : 'give dead letters up, for a reason that is recorded: a dry run unless --yes'
-  const reason = name === 'discard' ? ' --reason "test orders"' : ''
+  const reason = name === 'discard' ? ' --reason "a test"' : ''
   const examples = [
     `${name} 3fa9c1${reason}`,
-    `${name} --handler shop/send-mail --failure "mailbox" --yes${reason}`,
+    `${name} --handler shop/mail --yes${reason}`,
     `${name} --all --yes${reason}`,
   ]
   return systemCommand<Options>({ name, summary, examples }, io, async ({ system, options, args }) => {
@@ -89,17 +89,12 @@ const SHOWN = 50
 
 function renderOutcomes(outcomes: readonly ActOutcome[], width: number): string {
   if (outcomes.length === 0) return ''
-  const rows = outcomes
-    .slice(0, SHOWN)
-    .map(({ id, handler, reason, outcome }) => [shortId(id), handler, reason, outcome])
-  const columns = [
-    { head: 'event' },
-    { head: 'handler' },
-    { head: 'failure', wide: true as const },
-    { head: 'outcome' },
-  ]
+  const entries = outcomes.slice(0, SHOWN).map(({ id, handler, reason, outcome }) => ({
+    cells: [shortId(id), handler, outcome],
+    text: reason,
+  }))
   const more = outcomes.length > SHOWN ? `… and ${outcomes.length - SHOWN} more (--json lists all)\n` : ''
-  return renderTable(columns, rows, width) + more
+  return renderEntries(['event', 'handler', 'outcome'], entries, width) + more
 }
 
 function sentence({ done, planned, kept, left, hidden }: ActSummary, word: string): string {

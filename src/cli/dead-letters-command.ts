@@ -4,7 +4,7 @@ import { failureKind } from '../ops/group-dead-letters.ts'
 import { systemCommand } from './command.ts'
 import { EXIT, type Io, printJson } from './io.ts'
 import { showProgress } from './progress.ts'
-import { count, createTable, renderTable, shortId, time, wrap } from './render.ts'
+import { count, renderEntries, shortId, time } from './render.ts'
 
 type Options = { readonly each?: boolean; readonly handler?: string; readonly failure?: string }
 
@@ -46,27 +46,22 @@ function choose({ items, groups, hidden }: DeadLetters, { handler, failure }: Op
   }
 }
 
-/** One box for each cause, its failure below the rest: it reads well at 80 columns whatever its length. */
 export function renderGroups({ items, groups, hidden }: DeadLetters, width: number): string {
   if (groups.length === 0) return 'No dead letters.\n'
-  const table = createTable(['count', 'handler', 'first seen', 'example'])
-  for (const { handler, failure, count: amount, firstSince, example } of groups) {
-    table.push([{ content: String(amount), rowSpan: 2, hAlign: 'right' }, handler, time(firstSince), shortId(example)])
-    table.push([{ content: wrap(failure, width - FAILURE_FRAME), colSpan: 3 }])
-  }
-  const more = hidden > 0 ? ` ${count(hidden, 'more')} cannot be shown: SQS shows ten of a group.` : ''
+  const entries = groups.map(({ handler, failure, count: amount, firstSince, example }) => ({
+    cells: [String(amount), handler, time(firstSince), shortId(example)],
+    text: failure,
+  }))
+  const more = hidden > 0 ? ` ${hidden} more cannot be shown: SQS shows ten of a group.` : ''
   const summary = `${count(items.length, 'dead letter')} of ${count(groups.length, 'cause')}.${more}`
-  return `${table.toString()}\n${summary}\nNext: dynamodb-outbox show <example>\n`
+  const table = renderEntries(['count', 'handler', 'first seen', 'example'], entries, width)
+  return `${table}${summary}\nNext: dynamodb-outbox show <example>\n`
 }
-
-/** Borders, padding and the first column. */
-const FAILURE_FRAME = 14
 
 export function renderEach({ items }: DeadLetters, width: number): string {
   if (items.length === 0) return 'No dead letters.\n'
-  const rows = [...items]
+  const entries = [...items]
     .sort((a, b) => a.since - b.since)
-    .map(({ id, handler, reason, since }) => [shortId(id), handler, reason, time(since)])
-  const columns = [{ head: 'event' }, { head: 'handler' }, { head: 'failure', wide: true as const }, { head: 'since' }]
-  return renderTable(columns, rows, width)
+    .map(({ id, handler, reason, since }) => ({ cells: [shortId(id), handler, time(since)], text: reason }))
+  return renderEntries(['event', 'handler', 'since'], entries, width)
 }

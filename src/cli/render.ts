@@ -77,6 +77,19 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
   return `${table.toString()}\n`
 }
 
+export type Entry = { readonly cells: readonly string[]; readonly text: string }
+
+/** Borders and padding of a table whose second lines go over all columns. */
+const FRAME = 4
+
+/** A table in which each entry has a second line for a text of any length: it reads well at any width. */
+export function renderEntries(head: readonly string[], entries: readonly Entry[], width: number): string {
+  const table = createTable(head)
+  for (const { cells, text } of entries)
+    table.push([...cells], [{ content: wrap(text, width - FRAME), colSpan: head.length }])
+  return `${table.toString()}\n`
+}
+
 /** `name  value` lines, the names as wide as the longest. */
 export function renderFields(fields: readonly (readonly [string, string])[]): string {
   const width = Math.max(...fields.map(([name]) => name.length))

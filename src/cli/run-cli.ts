@@ -16,6 +16,9 @@ Exit codes:
   130  ended by Ctrl-C; what was done stays done
 `
 
+/** The list of commands names them alone: their own help has the rest. */
+const HELP = { subcommandTerm: (command: Command) => command.name(), minWidthToWrap: 20 }
+
 /** Runs the command line. Never throws; gives the exit code. */
 export async function runCli(argv: readonly string[], given: Omit<Io, 'finish'>, version: string): Promise<ExitCode> {
   let code: ExitCode = EXIT.ok
@@ -42,12 +45,15 @@ export async function runCli(argv: readonly string[], given: Omit<Io, 'finish'>,
   ]
   for (const command of commands) program.addCommand(command)
   for (const one of [program, ...program.commands]) {
-    one.exitOverride().configureOutput({
-      writeOut: io.out,
-      writeErr: io.err,
-      getOutHelpWidth: () => io.columns,
-      getErrHelpWidth: () => io.columns,
-    })
+    one
+      .exitOverride()
+      .configureHelp(HELP)
+      .configureOutput({
+        writeOut: io.out,
+        writeErr: io.err,
+        getOutHelpWidth: () => io.columns,
+        getErrHelpWidth: () => io.columns,
+      })
   }
   try {
     await program.parseAsync([...argv], { from: 'user' })
