@@ -29,7 +29,8 @@ it('the examples of the README compile as they are printed', async () => {
 /** The package's entries as they are in src, under this project's own strict settings. */
 async function config(): Promise<object> {
   const { name } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { name: string }
-  const { entry } = build as { readonly entry: Readonly<Record<string, string>> }
+  // The library is the first of what is built.
+  const [{ entry }] = build as unknown as readonly [{ readonly entry: Readonly<Record<string, string>> }]
   const paths = Object.entries(entry).map(([of, file]) => [of === 'index' ? name : `${name}/${of}`, [join(ROOT, file)]])
   return {
     extends: join(ROOT, 'tsconfig.json'),
