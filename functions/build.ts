@@ -1,8 +1,7 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
+import { type Bundle, bundle, CLIENTS_ALONE } from './bundle.ts'
 
 /**
  * `node functions/build.ts [--out dist/functions] [--quiet]`: bundles relay and sweeper to `<out>/<name>/index.mjs`, AWS SDK
@@ -13,26 +12,6 @@ const ROOT = join(import.meta.dirname, '..')
 const FUNCTIONS = ['relay', 'sweeper'] as const
 /** How much larger, gzipped, the relay may be than the AWS clients that it uses, alone. */
 const BUDGET_BYTES = 30 * 1024
-
-/** The clients and commands that the relay uses, and nothing else: what the budget is counted from. */
-const CLIENTS_ALONE = `
-  import {
-    BatchExecuteStatementCommand, BatchGetItemCommand, DynamoDBClient, GetItemCommand, QueryCommand,
-    TransactGetItemsCommand, UpdateItemCommand,
-  } from '@aws-sdk/client-dynamodb'
-  import { DescribeEventBusCommand, EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge'
-  import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs'
-  export const clients = [new DynamoDBClient({}), new EventBridgeClient({}), new SQSClient({})]
-  export const commands = [
-    BatchExecuteStatementCommand, BatchGetItemCommand, GetItemCommand, QueryCommand, TransactGetItemsCommand,
-    UpdateItemCommand, DescribeEventBusCommand, PutEventsCommand, SendMessageBatchCommand,
-  ]
-`
-
-type Source =
-  | { readonly entryPoints: string[] }
-  | { readonly stdin: { readonly contents: string; readonly resolveDir: string } }
-type Bundle = { readonly code: Uint8Array; readonly gzip: number; readonly commands: string }
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { out: { type: 'string' }, quiet: { type: 'boolean' } } })
@@ -50,34 +29,6 @@ async function main(): Promise<void> {
   const [relay] = bundles as [Bundle]
   say(`relay: ${kilobytes(relay.gzip - alone.gzip)} gzip above its AWS clients alone (${kilobytes(alone.gzip)})`)
   check(relay, alone)
-}
-
-/** ESM for Node 24 on Lambda, minified. */
-async function bundle(source: Source): Promise<Bundle> {
-  const { outputFiles, metafile } = await build({
-    ...source,
-    bundle: true,
-    write: false,
-    metafile: true,
-    minify: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    // The SDK's ECMAScript modules, which can be shaken; Node's own convention would take its CommonJS.
-    mainFields: ['module', 'main'],
-    legalComments: 'none',
-    // Dependencies that are CommonJS ask for Node's own modules with `require`.
-    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
-    logLevel: 'warning',
-  })
-  const [file] = outputFiles
-  if (file === undefined) throw new Error('esbuild made no file')
-  const commands = Object.keys(metafile.inputs).filter((path) => /@aws-sdk\/client-.*\/commands\//.test(path))
-  return {
-    code: file.contents,
-    gzip: gzipSync(file.contents, { level: 9 }).length,
-    commands: commands.toSorted().join(),
-  }
 }
 
 /** Whole or not at all, for a synthesis may be reading it. */

@@ -20,10 +20,21 @@ async function main(): Promise<void> {
   if (unknown !== undefined) throw new Error(`--only must be one of ${Object.keys(PARTS).join(', ')}; got ${unknown}.`)
   const started = performance.now()
   const figures: Figure[] = []
-  for (const [n, name] of names.entries()) figures.push(...(await runPart(name, `[${n + 1}/${names.length}] ${name}`)))
+  for (const [n, name] of names.entries())
+    figures.push(...(await runTwiceAtMost(name, `[${n + 1}/${names.length}] ${name}`)))
   const seconds = (performance.now() - started) / 1000
   process.stdout.write(values.json ? renderLine(figures, seconds) : renderTable(figures, seconds))
   process.exitCode = figures.every(holds) ? 0 : 1
+}
+
+/** A second time if it fails: on a machine that does other things too, the engine may not answer in time. */
+async function runTwiceAtMost(name: string, title: string): Promise<readonly Figure[]> {
+  try {
+    return await runPart(name, title)
+  } catch (error) {
+    process.stderr.write(`${title}: ${String(error)}; once more\n`)
+    return runPart(name, title)
+  }
 }
 
 /** Every part has a process of its own: what one leaves behind, in heap or compiled code, slows no other down. */
