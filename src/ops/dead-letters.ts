@@ -85,15 +85,21 @@ function byGroupAndNumber(a: RowKey, b: RowKey): number {
   return a.pk < b.pk ? -1 : 1
 }
 
-export function rowItem({ id, failure = 'no reason stored', created = 0, type }: RowSummary): DeadItem {
+export function rowItem(row: RowSummary): DeadItem {
+  const { id, failure = 'no reason stored', created = 0, type } = row
   return {
     where: 'row',
     id,
-    handler: 'relay',
+    handler: gaveUp(row),
     reason: failure,
     since: created,
     ...(type === undefined ? {} : { type }),
   }
+}
+
+/** Who gave a dead row up: the relay, or of pull workers a handler (of several, the first), or a loop of their own. */
+function gaveUp({ claims, note }: RowSummary): string {
+  return claims === undefined ? 'relay' : (note?.handlers[0] ?? 'pull')
 }
 
 /** One for each handler that the message concerns. */

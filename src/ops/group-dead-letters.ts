@@ -2,7 +2,7 @@
 export type DeadItem = {
   readonly where: 'row' | 'message'
   readonly id: string
-  /** `consumer/handler`; `relay` for a row, `sqs` for a message that SQS moved itself after 1000 receives. */
+  /** `consumer/handler`; `relay` for a row, `pull` for one of pull workers without a ledger, `sqs` for a message that SQS moved itself after 1000 receives. */
   readonly handler: string
   readonly reason: string
   /** When it died, ms; of a row, when it was created: the moment it died is not stored. */

@@ -5,7 +5,7 @@ import { type DeadItem, failureKind } from './group-dead-letters.ts'
 export type Selection = {
   /** Whole event ids. */
   readonly ids?: readonly string[]
-  /** `consumer/handler`; `relay` for dead rows; `sqs` for what SQS itself moved. */
+  /** `consumer/handler`; `relay` or `pull` for dead rows; `sqs` for what SQS itself moved. */
   readonly handler?: string
   /** A part of the kind of the failure, as `listDeadLetters` shows it. */
   readonly failure?: string

@@ -4,6 +4,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { eventId } from '../../src/event/identity.ts'
+import { listDeadLetters } from '../../src/ops/dead-letters.ts'
 import { redriveRow } from '../../src/ops/dynamo-redrive-row.ts'
 import { redrive } from '../../src/ops/redrive.ts'
 import { createOutbox, type Outbox } from '../../src/outbox/create-outbox.ts'
@@ -117,6 +118,8 @@ describe('an outbox for pull workers', () => {
 })
 
 describe('a dead row of pull workers', () => {
+  const sqs = new SQSClient({ region: 'eu-central-1' })
+  const system = () => ({ dynamo: dynamo.client, sqs, outboxTable: tableName, consumers: [] })
   const die = async () => {
     await outbox.transact({ events: [event] })
     expect(await puller.fail(await claimOne(), 'no such customer')).toEqual({ status: 'dead' })
@@ -136,11 +139,20 @@ describe('a dead row of pull workers', () => {
     await isBack()
   })
 
+  it('is listed under the handler that gave up, or as a pull worker’s', async () => {
+    await outbox.transact({ events: [event, { ...event, key: 'b' }] })
+    const note = { life: 5, handlers: ['mail/send'] }
+    await puller.deadLetter(await claimOne(), 'no such customer', note)
+    await puller.deadLetter(await claimOne(), 'no such customer')
+    const { items } = await listDeadLetters(system())
+    expect(items.map(({ handler }) => handler).sort()).toEqual(['mail/send', 'pull'])
+    expect(await redrive(system(), { select: { handler: 'mail/send' }, by: 'me' })).toMatchObject({ done: 1 })
+    expect((await claimOne()).note).toEqual(note)
+  })
+
   it('goes back to them when it is redriven with others', async () => {
     await die()
-    const sqs = new SQSClient({ region: 'eu-central-1' })
-    const system = { dynamo: dynamo.client, sqs, outboxTable: tableName, consumers: [] }
-    expect(await redrive(system, { select: { ids: [ID] }, by: 'me' })).toMatchObject({ done: 1 })
+    expect(await redrive(system(), { select: { ids: [ID] }, by: 'me' })).toMatchObject({ done: 1 })
     await isBack()
   })
 })
