@@ -40,7 +40,7 @@ type Growth = {
   readonly time: number
 }
 
-/** CPU and time at 1× and 100× in turn; requests and units, which are the same every time, at 10× too. */
+/** CPU and time at 1× and 100× in turn; requests and units, which hardly vary, at 10× too. */
 async function measureOperation(sizes: readonly Size[], name: Operation, say: Say): Promise<Growth> {
   say(`${name}: ${ROUNDS.rounds} rounds beside ${STORED[0]} and ${STORED[2]} rows`)
   const steps = sizes.map((): Step[] => [])
