@@ -158,7 +158,9 @@ describe('reordered', () => {
   })
   it('an effect outside whose first time came after a later one', () => {
     const journal = (lines: Books['journal']) => [
-      ...lines.filter((line) => !('id' in line) || line.id !== pair.id || line.handler !== 'main/notify'),
+      ...lines.filter(
+        (line) => !('id' in line) || line.id !== pair.id || !('handler' in line) || line.handler !== 'main/notify',
+      ),
       ...run(pair, 'main/notify'),
     ]
     expect(found(booksWith({ journal }))).toEqual(['reordered: main/notify acted on 3 of its group before 2'])

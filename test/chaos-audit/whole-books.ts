@@ -94,23 +94,18 @@ export function booksWith(changes: { readonly [Part in keyof Books]?: (whole: Bo
   }
 }
 
+type Named = { readonly id: string; readonly handler?: string }
+
 /** A list in which what belongs to one event, and to one handler if given, is changed. */
-export function changing<Item extends { readonly id: string; readonly handler?: string }>(
-  change: Partial<Item>,
-  row: StoredRow,
-  handler?: string,
-) {
-  return (items: readonly Item[]): Item[] =>
+export function changing(change: Partial<StoredRow & StoredEntry & StoredEffect>, row: StoredRow, handler?: string) {
+  return <Item extends Named>(items: readonly Item[]): Item[] =>
     items.map((item) =>
       item.id === row.id && (handler === undefined || item.handler === handler) ? { ...item, ...change } : item,
     )
 }
 
-export function without<Item extends { readonly id: string; readonly handler?: string }>(
-  row: StoredRow,
-  handler?: string,
-) {
-  return (items: readonly Item[]): Item[] =>
+export function without(row: StoredRow, handler?: string) {
+  return <Item extends Named>(items: readonly Item[]): Item[] =>
     items.filter((item) => item.id !== row.id || (handler !== undefined && item.handler !== handler))
 }
 

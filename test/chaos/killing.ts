@@ -1,21 +1,26 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Kill } from './audit/takeovers.ts'
-import { whole } from './draw.ts'
+import { pick, whole } from './draw.ts'
 import type { FaultLayer } from './faults/fault-layer.ts'
 import type { KillReport } from './faults/kills.ts'
 import type { Crew } from './processes/crew.ts'
-import { FUNCTION_MS, ROLES, type Role } from './topology.ts'
+import { FUNCTION_MS, type Role } from './topology.ts'
 
-/** From one kill of a role to the next order, ms of real time: each costs the start of a process. */
-const EVERY_MS: Readonly<Record<Role, number>> = {
-  writer: 2800,
-  relay: 2500,
-  sweeper: 3500,
-  'consumer-main': 1800,
-  'consumer-side': 3000,
-  'consumer-plain': 5000,
-  operator: 5000,
-}
+/**
+ * One kill for so many requests of all processes together: each costs the start of a process, which a slow machine must
+ * not be kept busy with.
+ */
+const REQUESTS_PER_KILL = 220
+const LOOK_MS = 50
+/** How the kills are shared out. */
+const SHARES: readonly (readonly [Role, number])[] = [
+  ['writer', 4],
+  ['relay', 4],
+  ['sweeper', 3],
+  ['consumer-main', 5],
+  ['consumer-side', 3],
+  ['consumer-plain', 2],
+  ['operator', 2],
+]
 /** Share of the orders that freeze a process instead. */
 const FREEZES = 0.12
 
@@ -28,20 +33,14 @@ export type KillingOptions = {
   readonly signal: AbortSignal
 }
 
-export type Killing = {
-  readonly kills: readonly Kill[]
-  readonly freezes: () => number
-}
+export type Killing = { readonly kills: readonly Kill[]; readonly freezes: () => number }
 
-/** Kills and freezes processes of every role, one order for each at a time, until the signal aborts. */
-export function startKilling(options: KillingOptions): Killing {
-  const { layer, crew, random, inHand, signal } = options
+/** Kills and freezes processes of every role, at most one order for each at a time, until the signal aborts. */
+export function startKilling({ layer, crew, random, inHand, signal }: KillingOptions): Killing {
   const kills: Kill[] = []
+  const armed = new Set<Role>()
   let freezes = 0
 
-  const aborted = new Promise<undefined>((resolve) => {
-    signal.addEventListener('abort', () => resolve(undefined), { once: true })
-  })
   const note = ({ process, at, freezeMs }: KillReport): void => {
     if (freezeMs === undefined) kills.push({ process, at, inHand: inHand(process) })
     else {
@@ -50,14 +49,18 @@ export function startKilling(options: KillingOptions): Killing {
     }
   }
   const strike = async (role: Role): Promise<void> => {
-    while (!signal.aborted) {
-      await delay(EVERY_MS[role] * (0.5 + random()), undefined, { signal }).catch(() => {})
-      if (signal.aborted) return
-      const freeze = random() < FREEZES ? { freezeMs: whole(random, FUNCTION_MS / 2, FUNCTION_MS * 2) } : {}
-      const report = await Promise.race([layer.armKill({ role, ...freeze }), aborted])
-      if (report !== undefined) note(report)
-    }
+    armed.add(role)
+    const freeze = random() < FREEZES ? { freezeMs: whole(random, FUNCTION_MS / 2, FUNCTION_MS * 2) } : {}
+    const report = await layer.armKill({ role, ...freeze })
+    if (report !== undefined) note(report)
+    armed.delete(role)
   }
-  for (const role of ROLES) void strike(role)
+  const look = (): void => {
+    const free = SHARES.filter(([role]) => !armed.has(role))
+    if (free.length > 0 && kills.length + freezes + armed.size < layer.coverage().requests / REQUESTS_PER_KILL)
+      void strike(pick(random, free))
+  }
+  const looking = setInterval(look, LOOK_MS)
+  signal.addEventListener('abort', () => clearInterval(looking), { once: true })
   return { kills, freezes: () => freezes }
 }

@@ -38,7 +38,7 @@ export function figuresOf(result: RigResult, seed: number): Figures {
 
 /** The figures for people: faults of each kind, and which points a process was killed at. */
 export function renderResult(result: RigResult, figures: Figures): string {
-  const { coverage, freezes } = result
+  const { coverage, freezes, speed } = result
   const faults = newTable(['fault', 'times'])
   for (const [kind, times] of Object.entries(coverage.faults)) faults.push([kind, times])
   faults.push(['frozen beyond its time', freezes])
@@ -56,7 +56,7 @@ export function renderResult(result: RigResult, figures: Figures): string {
     points.toString(),
     `kill points covered ${covered} of ${coverage.killPoints.length}; ${coverage.requests} requests`,
     totals.toString(),
-    "takeover: from a kill until another process handles what it had in hand, in ms of the rig's own, faster clock",
+    `takeover: from a kill until another process handles what it had in hand, in ms of a clock ${speed} times as fast`,
     '',
   ].join('\n')
 }

@@ -24,8 +24,8 @@ export type RigOptions = {
   /** How long writers write under faults, seconds of real time. The drain comes after. */
   readonly seconds: number
   readonly seed: number
-  /** How many times faster than real time the rig's clock runs. */
-  readonly speed: number
+  /** How many times faster than real time the rig's clock runs. Default: as fast as the machine bears now. */
+  readonly speed: number | undefined
   /** Hears what goes on. */
   readonly onProgress: (progress: Progress) => void
 }
@@ -46,11 +46,16 @@ export type RigResult = {
   readonly freezes: number
   /** Sorted, ms of the clock. */
   readonly takeovers: readonly number[]
+  readonly speed: number
   readonly trace: (texts: readonly string[]) => Promise<readonly string[]>
   readonly close: () => Promise<void>
 }
 
 const SPARES = 2
+const FASTEST = 15
+const SLOWEST = 3
+/** What a process takes to start on a machine that does nothing else. */
+const START_MS = 300
 /** Of the processes, this share has a clock that is right; the others' are off by up to so much, ms. */
 const RIGHT_CLOCKS = 0.4
 const SKEW_MS = 150_000
@@ -66,7 +71,7 @@ type Parts = {
 }
 
 /** Runs the whole: writers under faults, then calm and a drain, then the audit. */
-export async function runRig({ seconds, seed, speed, onProgress }: RigOptions): Promise<RigResult> {
+export async function runRig({ seconds, seed, speed: wanted, onProgress }: RigOptions): Promise<RigResult> {
   const started = performance.now()
   const folder = await mkdtemp(join(tmpdir(), 'chaos-'))
   const journal = join(folder, 'journal.jsonl')
@@ -74,6 +79,8 @@ export async function runRig({ seconds, seed, speed, onProgress }: RigOptions): 
   await writeFile(journal, '')
   const program = await bundleWorker(folder)
   const random = seededRandom(seed)
+  const spares = createSpares({ program, count: SPARES, cache: join(folder, 'cache') })
+  const speed = wanted ?? bearableSpeed(await spares.startMs())
   const world = await openWorld(speed)
   const { aws, queues } = world
   const layer = await startFaultLayer({
@@ -82,7 +89,6 @@ export async function runRig({ seconds, seed, speed, onProgress }: RigOptions): 
     seed,
     clock: aws.clock,
   })
-  const spares = createSpares({ program, count: SPARES, cache: join(folder, 'cache') })
   let isCalm = false
   let phase = 'start'
   const crew = createCrew({
@@ -150,6 +156,7 @@ export async function runRig({ seconds, seed, speed, onProgress }: RigOptions): 
     kills: killing.kills.length,
     freezes: killing.freezes(),
     takeovers: takeovers(killing.kills, books.journal),
+    speed,
     trace: layer.trace,
     close: async () => {
       await spares.stop()
@@ -158,6 +165,11 @@ export async function runRig({ seconds, seed, speed, onProgress }: RigOptions): 
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Timeouts shrink with the speed, and must not strike where a process is merely waiting for a busy machine. */
+function bearableSpeed(startMs: number): number {
+  return Math.round(Math.min(FASTEST, Math.max(SLOWEST, (FASTEST * START_MS) / startMs)))
 }
 
 /** Faults until the time is over; the stream is replayed at a third and at two thirds of it. */

@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util'
 import type { Breach } from './audit/books.ts'
 import { figuresOf, renderResult } from './report.ts'
 import { type Progress, type RigResult, runRig } from './rig.ts'
-import { SPEED } from './topology.ts'
 import { traceOf } from './trace.ts'
 
 /**
@@ -49,14 +48,14 @@ function progressTo(stream: NodeJS.WriteStream): (progress: Progress) => void {
 function readArguments(): {
   readonly seconds: number
   readonly seed: number
-  readonly speed: number
+  readonly speed: number | undefined
   readonly json: boolean
 } {
   const { values } = parseArgs({
     options: {
       seconds: { type: 'string', default: '45' },
       seed: { type: 'string', default: '1' },
-      speed: { type: 'string', default: String(SPEED) },
+      speed: { type: 'string' },
       json: { type: 'boolean', default: false },
     },
   })
@@ -65,7 +64,12 @@ function readArguments(): {
     if (Number.isSafeInteger(value) && value >= min) return value
     throw new Error(`--${name} must be a whole number from ${min}.`)
   }
-  return { seconds: number('seconds', 3), seed: number('seed', 0), speed: number('speed', 1), json: values.json }
+  return {
+    seconds: number('seconds', 3),
+    seed: number('seed', 0),
+    speed: values.speed === undefined ? undefined : number('speed', 1),
+    json: values.json,
+  }
 }
 
 await main()

@@ -39,8 +39,6 @@ export const MAX_ATTEMPTS = 4
 /** What the side queue takes in one message until the operator has mended it, bytes. */
 export const SIDE_MAX_BYTES = 1600
 
-/** Times real time. */
-export const SPEED = 15
 /** Of a consumer's or relay's function, ms of the clock. */
 export const FUNCTION_MS = 40_000
 /** Six times the function's timeout, seconds. */

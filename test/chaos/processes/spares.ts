@@ -20,6 +20,8 @@ export type WorkerProcess = {
 /** Keeps processes ready, so that one that is killed is replaced at once. */
 export type Spares = {
   readonly take: () => Promise<WorkerProcess>
+  /** How long the first one took to be ready, ms of real time: tells how busy the machine is. */
+  readonly startMs: () => Promise<number>
   readonly stop: () => Promise<void>
 }
 
@@ -50,8 +52,11 @@ export function createSpares({
       waiting.push(starting)
     }
   }
+  const began = performance.now()
   fill()
+  const first = Promise.any(waiting).then(() => performance.now() - began)
   return {
+    startMs: () => first,
     take: async () => {
       const next = waiting.shift() ?? start()
       fill()
