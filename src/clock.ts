@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 
 /**
  * Time and chance, injected everywhere so that tests can hold both. Only this file reads the real ones.
@@ -18,7 +17,23 @@ export type Clock = {
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: Date.now,
-  sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
+  sleep,
   random: Math.random,
   id: randomUUID,
+}
+
+/** Node's own promise of a timer makes an error of its own when it is aborted, with a stack: twenty times the cost. */
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }, ms)
+    const abort = (): void => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    signal?.addEventListener('abort', abort, { once: true })
+  })
 }

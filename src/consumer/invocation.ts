@@ -6,6 +6,9 @@ const LEASE_MARGIN_MS = 2000
 /** Kept free at the end for ledger and answer: a second, or a fifth of a short invocation. ms */
 const RESERVE_MS = 1000
 
+/** Why its timer is stopped. Made once, for nobody reads it. */
+const ENDED = new Error('the invocation has ended')
+
 /** The time of one invocation, and what may still be begun in it. */
 export type Invocation = {
   /** When its claims lapse, ms since 1970. */
@@ -58,7 +61,7 @@ export function beginInvocation({ clock, context, leaseSeconds = 0 }: Invocation
         longest = Math.max(longest, clock.now() - started)
       }
     },
-    end: () => timer.abort(),
+    end: () => timer.abort(ENDED),
   }
 }
 

@@ -20,8 +20,10 @@ export function encodeLifeNote(note: LifeNote): string {
   return JSON.stringify(note).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Undefined for text that is no life note: the message is then read as if it had none. */
+/** Undefined for text that is no life note (none at all: ''): the message is then read as if it had none. */
 export function decodeLifeNote(text: string): LifeNote | undefined {
+  // Hardly any message has one: to find that out by an error of the parser would cost more than to read the whole body.
+  if (text === '') return undefined
   const { life, handlers, attempts, reason } = membersOf(text)
   // One more must still be a number of its own: it is the life of a copy in the dead-letter queue.
   if (!Number.isSafeInteger(life) || (life as number) < 0 || life === Number.MAX_SAFE_INTEGER) return undefined
