@@ -5,6 +5,7 @@ import { doctorCommand } from './doctor-command.ts'
 import { forgetCommand } from './forget-command.ts'
 import { EXIT, type ExitCode, type Io } from './io.ts'
 import { listCommand } from './list-command.ts'
+import { replayCommand } from './replay-command.ts'
 import { showCommand } from './show-command.ts'
 import { statusCommand } from './status-command.ts'
 
@@ -40,6 +41,7 @@ export async function runCli(argv: readonly string[], given: Omit<Io, 'finish'>,
     listCommand(io),
     actCommand(io, 'redrive'),
     actCommand(io, 'discard'),
+    replayCommand(io),
     forgetCommand(io),
     doctorCommand(io),
   ]
