@@ -44,6 +44,14 @@ export const STEPS = {
   again: fc.record({ do: fc.constant('send-again' as const), at }),
   job: fc.record({ do: fc.constant('job' as const), at, key: fc.constantFrom('j1', 'j2') }),
   many: fc.record({ do: fc.constant('many' as const), at, key: fc.constantFrom('x', 'y') }),
+  flood: fc.record({ do: fc.constant('flood' as const), at: fc.constant(0), group: fc.constant('deep') }),
+  last: fc.record({
+    do: fc.constant('auto' as const),
+    at: fc.integer({ min: 10, max: 60 }),
+    group: fc.constant('deep'),
+    count: fc.constant(1),
+    type: fc.constant<EventType>('one'),
+  }),
   byHand: fc.record({ do: fc.constant('redrive-by-hand' as const), at: fc.nat({ max: 150 }) }),
 }
 

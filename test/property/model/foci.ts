@@ -19,7 +19,7 @@ const ALL_ACTS: readonly Act[] = [
 ]
 
 /** What is worth its time in a run of the whole. */
-const { many: _, ...COMMON } = STEPS
+const { many: _many, flood: _flood, last: _last, ...COMMON } = STEPS
 
 /** Which part of the pipeline a property looks at closely; the rest runs along. */
 export const FOCI = {
@@ -49,6 +49,12 @@ export const FOCI = {
     faults: faultsOf('consumer', 'operator'),
     acts: ALL_ACTS,
     maxChapters: 2,
+  },
+  backlog: {
+    steps: fc.oneof(STEPS.flood, STEPS.last, STEPS.last, STEPS.last),
+    faults: faultsOf('relay', 'sweeper'),
+    acts: ['ok'],
+    maxChapters: 1,
   },
   all: {
     steps: fc.oneof(...Object.values(COMMON)),

@@ -69,6 +69,8 @@ export type Step = At &
     | { readonly do: 'job'; readonly key: string }
     /** Far more than fits into a few requests. */
     | { readonly do: 'many'; readonly key: string }
+    /** A long tail of a group, of which the stream says nothing. */
+    | { readonly do: 'flood'; readonly group: string }
     | { readonly do: 'redrive-rows' }
     | { readonly do: 'redrive-messages' }
     | { readonly do: 'redrive-by-hand' }

@@ -34,6 +34,8 @@ export function openStream(world: World): Stream {
     const eventName = before === undefined ? 'INSERT' : after === undefined ? 'REMOVE' : 'MODIFY'
     const record = recordOf(after, { eventName, number, at: scheduler.now(), item })
     all.push({ shard, record })
+    const isSilent = after?.body?.S?.includes('"flood":true') === true || item.pk?.S?.startsWith('H#') === true
+    if (isSilent) return
     const fate = luck('fate', number)
     const times =
       eventName !== 'INSERT' && fate < 0.9 ? 0 : world.isCalm() || fate >= drops + doubles ? 1 : fate < drops ? 0 : 2

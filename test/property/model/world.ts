@@ -14,6 +14,7 @@ import { watchLedger } from './ledger-rules.ts'
 import { CONSUMERS, type Plan } from './plan.ts'
 import { createProcess, type Process } from './process.ts'
 import { faultOfCopy, watchHandling, watchQueues } from './queue-rules.ts'
+import { watchRedrives } from './redrive-rules.ts'
 import { watchRows } from './row-rules.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
 import { watchSends } from './send-rules.ts'
@@ -93,9 +94,11 @@ export function createWorld(plan: Plan): World {
       refuses(queue, MessageBody)
         ? { code: 'InvalidMessageContents', message: 'not these characters', senderFault: true }
         : undefined,
+    onRefuse: (entry) => redrives.notTaken(entry),
     onAccept: (accepted) => {
       rules.accepted(accepted)
       sends.accepted(accepted)
+      redrives.accepted(accepted)
       const fault = accepted.queue.includes('-dead') ? faultOfCopy(accepted.entry, ledger) : undefined
       if (fault !== undefined) books.breach(fault)
     },
@@ -111,6 +114,7 @@ export function createWorld(plan: Plan): World {
     if (row !== undefined) story.name(row.id, shortName(row.identity))
   })
   const rules = watchQueues({ rows: outbox, ledger, books, nameOf: story.nameOf })
+  const redrives = watchRedrives({ now: scheduler.now, breach: books.breach, nameOf: story.nameOf })
   const sends = watchSends({ rows: outbox, plan, now: scheduler.now, breach: books.breach, nameOf: story.nameOf })
   watchRows(outbox, books, { has: rules.has, refuses: (queue, body) => queue === 'q2.fifo' && body.includes(REFUSED) })
   outbox.onChange(sends.changed)

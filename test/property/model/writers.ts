@@ -10,6 +10,7 @@ import type { Process } from './process.ts'
 import { REFUSED, REGION, type World } from './world.ts'
 
 const MANY = 50
+const FLOOD = 120
 
 type Transaction = {
   readonly events: readonly NewEvent[]
@@ -22,6 +23,7 @@ type Transaction = {
 /** Steps that write. Each is a process of its own: it may die in mid-call. */
 export async function write(world: World, step: Step, number: string): Promise<void> {
   const process = world.spawn('writer')
+  if (step.do === 'flood') return flood(world, process, { group: step.group, number })
   const transaction = await transactionOf(world, process, { step, number })
   if (transaction === undefined) return
   for (const event of transaction.events) {
@@ -74,6 +76,21 @@ async function transactionOf(
       return { events: [{ ...base({ type: 'one' }, 0), key: step.key }], region: 'ap-south-2' }
     default:
       return undefined
+  }
+}
+
+/** More than a relay looks through for the start of a tail. */
+async function flood(
+  world: World,
+  process: Process,
+  { group, number }: { readonly group: string; readonly number: string },
+): Promise<void> {
+  for (const part of [1, 2]) {
+    const event = { source: 'shop', type: 'one', data: { flood: true }, group, sequence: 'auto' as const }
+    await transact(world, process, {
+      transaction: { events: Array.from({ length: FLOOD / 2 }, () => event) },
+      number: `${number} ${part}`,
+    })
   }
 }
 

@@ -34,6 +34,8 @@ export type ModelSqsOptions = {
   readonly refuses: (queue: string, entry: WireEntry) => SqsFault | undefined
   /** Told of every entry that is accepted, duplicates included. */
   readonly onAccept: (accepted: Accepted) => void
+  /** Told of every entry of a batch that was not taken, though others of it may have been. */
+  readonly onRefuse: (entry: Pick<Accepted, 'queue' | 'entry' | 'by'>) => void
   readonly describe: (op: string, input: unknown) => (() => string) | undefined
 }
 
@@ -42,7 +44,15 @@ type Input = Omit<SqsInput, 'Entries'> & Partial<WireEntry> & { readonly Entries
 type Command = { readonly constructor: { readonly name: string }; readonly input: Input }
 
 /** SQS in memory, as its own commands: the strict rules and queues of the test kit behind the wire. */
-export function createModelSqs({ clock, luck, wire, refuses, onAccept, describe }: ModelSqsOptions): ModelSqs {
+export function createModelSqs({
+  clock,
+  luck,
+  wire,
+  refuses,
+  onAccept,
+  onRefuse,
+  describe,
+}: ModelSqsOptions): ModelSqs {
   const registry = createQueueRegistry(clock)
   const known = createDeduplicationWindow<object>()
   let sequence = 0
@@ -87,7 +97,10 @@ export function createModelSqs({ clock, luck, wire, refuses, onAccept, describe 
       const luck = partial?.(n) ?? 1
       if (luck < 0.2) Failed.push(failedEntry(entry.Id, fault('InternalError', 'try again', false)))
       // In neither list, and nobody can know whether it was taken.
-      if (luck < 0.3) continue
+      if (luck < 0.3) {
+        onRefuse({ queue: queue.name, entry, by: author })
+        continue
+      }
       const refused = faultOf(queue, entry)
       const answer = refused === undefined ? { Id: entry.Id, ...accept(queue, entry) } : undefined
       if (luck < 0.4) continue
