@@ -33,9 +33,15 @@ export function failureKind(reason: string): string {
   return reason
     .replace(/(["'`]).*?\1/g, '…')
     .replace(/\S+@\S+/g, '…')
-    .replace(/[\w:./#-]*\d[\w:./#-]*/g, (word) => (/^[45]\d\d[.:]?$/.test(word) ? word : '#'))
+    .replace(/[\w:./#-]*\d[\w:./#-]*/g, (word, at: number, text: string) =>
+      /^[45]\d\d[.:]?$/.test(word) && SAYS_STATUS.test(text.slice(0, at)) ? word : '#',
+    )
     .trim()
 }
+
+/** What stands before a status, and not before the 450th order: the beginning, punctuation, or a word of answers. */
+const SAYS_STATUS =
+  /(?:^|[:(=,]|\b(?:http|https|status|code|answer|answered|returned|response|responded|with|got))\s*$/i
 
 /** Groups, the largest first. */
 export function groupDeadLetters(items: readonly DeadItem[]): readonly DeadGroup[] {

@@ -7,6 +7,8 @@ describe('failureKind', () => {
     ['Error: timeout after 3000ms at 10.0.0.7:5432', 'Error: timeout after 2999ms at 10.0.0.8:5432'],
     ['no such user "ann"', 'no such user "bob"'],
     ['bounced: ann@example.org', 'bounced: bob@example.org'],
+    ['mailbox 450 is full', 'mailbox 7 is full'],
+    ['Error: no stock for order 599', 'Error: no stock for order 600'],
     ['item 550e8400-e29b-41d4-a716-446655440000 gone', 'item 00000000-e29b-41d4-a716-446655440000 gone'],
   ])('is the same for reasons that differ in ids, numbers, quoted names and addresses alone: %s', (one, other) => {
     expect(failureKind(one)).toBe(failureKind(other))
@@ -18,10 +20,16 @@ describe('failureKind', () => {
       'upstream answered 404',
       'upstream answered 503.',
       'upstream answered 503',
+      'Error: 503 Service Unavailable',
+      'Error: 502 Service Unavailable',
+      'Request failed with status code 404',
+      'Request failed with status code 409',
+      'no answer (504)',
+      'no answer (502)',
       'no stock for 7',
       'no stock',
     ]
-    expect(new Set(reasons.map(failureKind)).size).toBe(5)
+    expect(new Set(reasons.map(failureKind)).size).toBe(reasons.length)
   })
 })
 

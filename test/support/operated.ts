@@ -5,12 +5,13 @@ import type { OutboxSystem } from '../../src/ops/system.ts'
 import { deadShard, type RowKey, rowKey } from '../../src/outbox/row.ts'
 import type { RowImage } from '../../src/relay/row-image.ts'
 import { startLocalAws } from '../../src/testing/local-aws.ts'
+import type { LocalAwsOptions } from '../../src/testing/local-aws-options.ts'
 import { bodyOf, identityOf, type TestEvent } from './consumer-kit.ts'
 import { sendLetter } from './dead-letters.ts'
 
 /** An outbox with one consumer on the engines, where nothing runs: rows, entries and letters are put there as they would be. */
-export async function openOperated() {
-  const aws = await startLocalAws()
+export async function openOperated(options: LocalAwsOptions = {}) {
+  const aws = await startLocalAws(options)
   const queue = await aws.createQueue('shop', { deadLetter: true })
   const { dynamo, sqs, clock, outboxTable, ledgerTable } = aws
   const deadLetterQueueUrl = queue.deadLetterUrl ?? ''
@@ -30,6 +31,8 @@ export async function openOperated() {
   }
   return {
     aws,
+    /** The queue with its dead-letter queue, as a consumer is connected to it. */
+    queue,
     system,
     putRow: (image: RowImage) => put(outboxTable, image as Record<string, AttributeValue>),
     row: (identity: Identity) => get(outboxTable, rowKey(identity)),
