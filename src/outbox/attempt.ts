@@ -7,6 +7,7 @@ import { checkTransaction } from './check-transaction.ts'
 import type { AttributeWrite, ClientWrite, TransactionInput } from './client-write.ts'
 import type { CommitRequest, EnqueuedEvent } from './commit.ts'
 import type { Draft, DraftedEvents } from './draft-events.ts'
+import type { OwnAction } from './own-action.ts'
 import type { OutboxRow } from './row.ts'
 import type { Session } from './session.ts'
 
@@ -23,6 +24,9 @@ export type Entry = {
   readonly draft: Draft
   readonly identity: Identity
   readonly row: OutboxRow
+  /** The write of the row, as it is and in DynamoDB's own form: measured in this form, and sent in the client's. */
+  readonly put: OwnAction
+  readonly marshalled: AttributeWrite
   readonly skipped: boolean
 }
 
@@ -38,7 +42,9 @@ export function planAttempt(call: Call, identities: readonly Identity[], plan: P
   const entries = call.events.drafts.flatMap((draft, n) => {
     const identity = identities[n]
     if (identity === undefined) return []
-    return [{ draft, identity, row: buildRow(draft, identity, call.stamp), skipped: plan.skipped.has(n) }]
+    const row = buildRow(draft, identity, call.stamp)
+    const put = putRow(call.tableName, row)
+    return [{ draft, identity, row, put, marshalled: marshalAction(put), skipped: plan.skipped.has(n) }]
   })
   return { token: plan.token, entries }
 }
@@ -53,8 +59,10 @@ export function sentEntries({ entries }: Attempt): Entry[] {
 /** The request of an attempt: the caller's writes, then the guards, then the rows. Undefined if nothing is left to do. */
 export function transactionInput(call: Call, attempt: Attempt, session: Session): TransactionInput | undefined {
   const { writes, guards = [] } = call.request
-  const rows = sentEntries(attempt).map(({ row }) => putRow(call.tableName, row))
-  const items: ClientWrite[] = [...writes, ...[...guards, ...rows].map(session.fromOwn)]
+  const rows = sentEntries(attempt).map(({ put, marshalled }): ClientWrite => {
+    return session.kind === 'client' ? marshalled : session.fromOwn(put)
+  })
+  const items: ClientWrite[] = [...writes, ...guards.map(session.fromOwn), ...rows]
   if (items.length === 0) return undefined
   return { TransactItems: items, ClientRequestToken: attempt.token } as TransactionInput
 }
@@ -65,9 +73,7 @@ export function checkAttempt(call: Call, attempt: Attempt, session: Session): vo
   checkTransaction({
     writes: writes.map((write, n) => marshalWrite(session, write, n)),
     guards: guards.map(marshalAction),
-    rows: sentEntries(attempt).map(
-      ({ row }): AttributeItem => marshalAction(putRow(call.tableName, row)).Put?.Item ?? {},
-    ),
+    rows: sentEntries(attempt).map(({ marshalled }): AttributeItem => marshalled.Put?.Item ?? {}),
     tableName: call.tableName,
   })
 }

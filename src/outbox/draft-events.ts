@@ -2,7 +2,7 @@ import { sameJson } from '../event/canonical.ts'
 import { schemaOf, validateData } from '../event/define-event.ts'
 import type { NewEvent } from '../event/event.ts'
 import { invalidEvent, isAttributeText } from '../event/grammar.ts'
-import { eventId, type Identity } from '../event/identity.ts'
+import { eventKey, type Identity } from '../event/identity.ts'
 import { jsonText, jsonValue } from '../event/json-data.ts'
 import { type ValidEvent, validateEvent } from '../event/validate-event.ts'
 
@@ -31,13 +31,14 @@ export async function draftEvents(
 ): Promise<DraftedEvents | undefined> {
   const drafts: Draft[] = []
   const places: { draft: number; twin: boolean }[] = []
-  const byId = new Map<string, number>()
+  const byKey = new Map<string, number>()
   for (const [n, event] of events.entries()) {
     const draft = await draftEvent(event, `events[${n}]`, traceparent)
-    const id = draft.identity === undefined ? undefined : eventId(draft.identity)
-    const twin = id === undefined ? undefined : byId.get(id)
+    // What the event's id is the hash of.
+    const key = draft.identity && `${draft.identity.source}/${eventKey(draft.identity)}`
+    const twin = key === undefined ? undefined : byKey.get(key)
     if (twin !== undefined && !sameContent(draft, drafts[twin])) return undefined
-    if (id !== undefined && twin === undefined) byId.set(id, drafts.length)
+    if (key !== undefined && twin === undefined) byKey.set(key, drafts.length)
     places.push({ draft: twin ?? drafts.length, twin: twin !== undefined })
     if (twin === undefined) drafts.push(draft)
   }

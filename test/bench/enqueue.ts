@@ -28,11 +28,9 @@ export const measureEnqueue: Part = async (say) => {
 }
 
 async function measureCpu(stub: Stub): Promise<Figure> {
-  const at = { dynamo: stub.endpoint, sqs: stub.endpoint }
-  const sides = [
-    side(stub, ourEnqueue(createClients('ours', at).dynamo)),
-    side(stub, bareEnqueue(createClients('peer', at).dynamo)),
-  ]
+  // As in the README: whoever enqueues brings a client of his own, and nothing is set on it.
+  const { dynamo } = createClients('peer', { dynamo: stub.endpoint, sqs: stub.endpoint })
+  const sides = [side(stub, ourEnqueue(dynamo)), side(stub, bareEnqueue(dynamo))]
   const [ours = [], bare = []] = await interleave(sides, ROUNDS)
   const perSecond = (samples: readonly Sample[]) => samples.map(({ cpuSeconds }) => TRANSACTIONS / cpuSeconds)
   const { ratio, spread: width, ...values } = compare(perSecond(ours), perSecond(bare))
