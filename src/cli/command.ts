@@ -35,6 +35,11 @@ export function systemCommand<Options extends object>(
       new Option('--outbox-table <name>', 'the outbox table, where no parameter names it').helpGroup('By name:'),
     )
     .addOption(new Option('--consumer <spec...>', 'name=ledgerTable,queueUrl,deadLetterQueueUrl').helpGroup('By name:'))
+    .addOption(
+      new Option('--pull-source <source...>', 'sources whose rows pull workers take, to look at them too').helpGroup(
+        'By name:',
+      ),
+    )
     .addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ dynamodb-outbox ${line}\n`).join('')}`)
   return command.action(async (...given: unknown[]) => {
     // Commander hands over the arguments, the options, the command itself.

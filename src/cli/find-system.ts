@@ -12,6 +12,7 @@ export type SystemOptions = {
   readonly outboxTable?: string
   readonly consumer?: readonly string[]
   readonly region?: string
+  readonly pullSource?: readonly string[]
 }
 
 /** `entry`: what the constructs have written of it; absent for tables that were given by name. */
@@ -23,7 +24,11 @@ export type FoundSystem = { readonly system: OutboxSystem; readonly entry?: Syst
  */
 export async function findSystem(options: SystemOptions, io: Io): Promise<FoundSystem> {
   const region = options.region === undefined ? {} : { region: options.region }
-  const clients = { dynamo: new DynamoDBClient(region), sqs: new SQSClient(region) }
+  const clients = {
+    dynamo: new DynamoDBClient(region),
+    sqs: new SQSClient(region),
+    ...(options.pullSource === undefined ? {} : { pullSources: options.pullSource }),
+  }
   const { outboxTable = io.env['OUTBOX_TABLE'], consumer = [] } = options
   if (outboxTable) return { system: { ...clients, outboxTable, consumers: consumer.map(parseConsumer) } }
   if (consumer.length > 0) throw usageError('--consumer goes with --outbox-table: name the outbox table too.')

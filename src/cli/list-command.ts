@@ -23,8 +23,11 @@ export function listCommand(io: Io): Command {
     async ({ system, options }) => {
       const { state } = options
       if (!isState(state)) throw usageError(`--state must be one of ${STATES.join(', ')}.`)
-      if (state !== 'pending' && state !== 'dead' && !options.scan)
-        throw usageError('No index holds such rows: --scan reads the whole table, and says first how much that is.')
+      const indexed = state === 'pending' || state === 'dead' || (state === 'pull' && system.pullSources !== undefined)
+      if (!indexed && !options.scan)
+        throw usageError(
+          'No index holds such rows: --scan reads the whole table, and says first how much that is. (Rows of pull workers are found by --pull-source.)',
+        )
       const limit = Number(options.limit)
       if (!Number.isSafeInteger(limit) || limit < 1) throw usageError('--limit must be a whole number from 1.')
       const progress = showProgress(io, 'rows looked at')

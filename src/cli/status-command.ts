@@ -59,11 +59,12 @@ function verdict(status: OutboxStatus): ExitCode {
 }
 
 export function renderStatus(status: OutboxStatus, outboxTable: string, width: number): string {
-  const { at, pending, dead, sweepers, consumers } = status
+  const { at, pending, pull, dead, sweepers, consumers } = status
   const fields = renderFields([
     ['outbox table', outboxTable],
     ['at', time(at)],
     ['pending', rows(pending)],
+    ...pull.map(({ source, ...waiting }): [string, string] => [`pull ${source}`, rows(waiting)]),
     ['dead', rows(dead)],
     ...sweepers.map(({ region, agoMs, pending: seen }): [string, string] => [
       `sweeper ${region}`,

@@ -7,7 +7,7 @@ import type { Watch } from './dead-letters.ts'
 import { indexedRows, readRow, readSummaries } from './dynamo-outbox-rows.ts'
 import type { RowSummary } from './row-summary.ts'
 import { type ScanConsent, scanFor } from './scan.ts'
-import type { CheckedSystem } from './system.ts'
+import { type CheckedSystem, knownPullShards } from './system.ts'
 
 /** An event by its id, or by its names; of an ordered event `key` is its group, a space, its sequence. */
 export type EventRef = { readonly id: string } | { readonly source: string; readonly key: string }
@@ -64,7 +64,8 @@ async function findInIndex(system: CheckedSystem, id: string): Promise<RowKey | 
       found = await pick(system, page, id)
     }
   }
-  for (const shard of [...ALL_DEAD_SHARDS, ...ALL_PENDING_SHARDS]) await pool.start(() => readShard(shard))
+  for (const shard of [...ALL_DEAD_SHARDS, ...ALL_PENDING_SHARDS, ...knownPullShards(system)])
+    await pool.start(() => readShard(shard))
   await pool.idle()
   return found
 }

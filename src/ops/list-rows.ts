@@ -6,7 +6,7 @@ import type { Watch } from './dead-letters.ts'
 import { indexedRows, readSummaries } from './dynamo-outbox-rows.ts'
 import type { RowSummary } from './row-summary.ts'
 import { type ScanConsent, scanFor } from './scan.ts'
-import { type CheckedSystem, checkSystem, type OutboxSystem } from './system.ts'
+import { type CheckedSystem, checkSystem, knownPullShards, type OutboxSystem } from './system.ts'
 
 export type ListOptions = Watch &
   ScanConsent & {
@@ -21,14 +21,13 @@ export type RowList = {
   readonly more: boolean
 }
 
-const SHARDS: Partial<Record<RowState, readonly string[]>> = { pending: ALL_PENDING_SHARDS, dead: ALL_DEAD_SHARDS }
 const AT_ONCE = 8
 const DEFAULT_LIMIT = 1000
 
 /**
- * Rows of one state, without their data. Pending and dead ones come from the index, the longest due first, at one query a
- * shard and one read for 100 rows; all others need a scan of the whole table, which is asked for first. Throws
- * `INVALID_SETTING`, `INVALID_USE` for a scan that nobody agreed to, and errors of the AWS SDK as they are.
+ * Rows of one state, without their data. Pending and dead ones, and those of pull workers if their sources are named, come
+ * from the index, the longest due first, at one query a shard and one read for 100 rows; all others need a scan of the whole
+ * table, which is asked for first. Throws `INVALID_SETTING`, `INVALID_USE` for a scan that nobody agreed to, and errors of the AWS SDK as they are.
  */
 export async function listRows(system: OutboxSystem, options: ListOptions): Promise<RowList> {
   checkOptions('listRows', options, ['state', 'limit', 'onEstimate', 'signal', 'onProgress'])
@@ -37,10 +36,17 @@ export async function listRows(system: OutboxSystem, options: ListOptions): Prom
     throw invalidSetting('state', 'must be "pending", "pull", "dead" or "relayed"')
   if (!Number.isInteger(limit) || limit < 1) throw invalidSetting('limit', 'must be a whole number from 1')
   const checked = checkSystem('listRows', system)
-  const shards = SHARDS[state]
-  if (shards !== undefined) return listShards(checked, { ...options, shards, limit })
+  const shards = shardsOf(checked, state)
+  if (shards.length > 0) return listShards(checked, { ...options, shards, limit })
   const { rows, more } = await scanFor(checked, { ...options, limit, isWanted: (row) => row.state === state })
   return { rows: [...rows].sort((a, b) => (a.created ?? 0) - (b.created ?? 0)), more }
+}
+
+/** Empty for a state that no index lists, or not all of it. */
+function shardsOf(system: CheckedSystem, state: RowState): readonly string[] {
+  if (state === 'pending') return ALL_PENDING_SHARDS
+  if (state === 'dead') return ALL_DEAD_SHARDS
+  return state === 'pull' ? knownPullShards(system) : []
 }
 
 type ShardList = ListOptions & { readonly shards: readonly string[]; readonly limit: number }

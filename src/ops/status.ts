@@ -1,4 +1,4 @@
-import { ALL_DEAD_SHARDS, ALL_PENDING_SHARDS, GRACE_MS } from '../outbox/row.ts'
+import { ALL_DEAD_SHARDS, ALL_PENDING_SHARDS, GRACE_MS, pullShards } from '../outbox/row.ts'
 import { createPool } from '../relay/pool.ts'
 import type { Heartbeat } from '../relay/row-store.ts'
 import { type IndexedRow, indexedRows, readHeartbeats } from './dynamo-outbox-rows.ts'
@@ -18,6 +18,8 @@ export type OutboxStatus = {
   /** ms */
   readonly at: number
   readonly pending: RowCount
+  /** Waiting for pull workers, by each source that is named. */
+  readonly pull: readonly (RowCount & { readonly source: string })[]
   readonly dead: RowCount
   /** Of each Region that has a sweeper: `agoMs` since its last run began. Empty: no sweeper has ever run. */
   readonly sweepers: readonly (Heartbeat & { readonly region: string; readonly agoMs: number })[]
@@ -34,15 +36,21 @@ const SHARDS_AT_ONCE = 16
 
 /**
  * How an outbox stands: counted, not estimated, for rows; approximate for queues, as SQS counts. Costs one query for each of
- * 72 shards while few rows are pending, and two requests a consumer. Throws `INVALID_SETTING`, and errors of DynamoDB as
+ * 72 shards while few rows are pending, of 8 more for each source of pull workers, and two requests a consumer. Throws `INVALID_SETTING`, and errors of DynamoDB as
  * they are; a queue that cannot be read says so in its place.
  */
 export async function readStatus(system: OutboxSystem): Promise<OutboxStatus> {
   const checked = checkSystem('readStatus', system)
   const { sqs, consumers, clock } = checked
   const at = clock.now()
-  const [pending, dead, beats, depths] = await Promise.all([
+  const [pending, pull, dead, beats, depths] = await Promise.all([
     countShards(checked, ALL_PENDING_SHARDS),
+    Promise.all(
+      (system.pullSources ?? []).map(async (source) => ({
+        source,
+        ...(await countShards(checked, pullShards(source))),
+      })),
+    ),
     countShards(checked, ALL_DEAD_SHARDS),
     readHeartbeats(checked),
     Promise.all(
@@ -56,6 +64,7 @@ export async function readStatus(system: OutboxSystem): Promise<OutboxStatus> {
   return {
     at,
     pending,
+    pull,
     dead,
     sweepers: beats.map((beat) => ({ ...beat, agoMs: at - beat.at })),
     consumers: depths,

@@ -1,6 +1,8 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { SQSClient } from '@aws-sdk/client-sqs'
 import { type Clock, systemClock } from '../clock.ts'
+import { checkName } from '../event/grammar.ts'
+import { pullShards } from '../outbox/row.ts'
 import { checkQueuePair } from '../queue-url.ts'
 import { checkClient, checkOptions, invalidSetting } from '../settings.ts'
 import type { DeadLetterQueue } from './sqs-dead-letter-queue.ts'
@@ -20,6 +22,8 @@ export type OutboxSystem = {
   readonly sqs: SQSClient
   readonly outboxTable: string
   readonly consumers: readonly ConsumerResources[]
+  /** Sources whose rows pull workers take: no index lists them all. Default: none. */
+  readonly pullSources?: readonly string[]
   /** Default: the machine's. */
   readonly clock?: Clock
 }
@@ -29,13 +33,14 @@ export type CheckedSystem = OutboxSystem & { readonly clock: Clock }
 
 /** Refuses, as `INVALID_SETTING`, what would fail or do harm at the first request. */
 export function checkSystem(owner: string, system: OutboxSystem): CheckedSystem {
-  checkOptions(owner, system, ['dynamo', 'sqs', 'outboxTable', 'consumers', 'clock'])
+  checkOptions(owner, system, ['dynamo', 'sqs', 'outboxTable', 'consumers', 'pullSources', 'clock'])
   const { dynamo, sqs, outboxTable, consumers, clock = systemClock } = system
   checkClient('dynamo', dynamo, 'DynamoDB')
   checkClient('sqs', sqs, 'SQS')
   if (typeof outboxTable !== 'string' || outboxTable === '')
     throw invalidSetting('outboxTable', 'must be the name of the outbox table')
   if (!Array.isArray(consumers)) throw invalidSetting('consumers', 'must be a list, empty if there are none')
+  for (const source of system.pullSources ?? []) checkName('pullSources', source, 'source')
   for (const [n, consumer] of consumers.entries()) checkConsumer(`consumers[${n}]`, consumer)
   return { ...system, clock }
 }
@@ -53,6 +58,11 @@ function checkConsumer(path: string, consumer: ConsumerResources): void {
 export function deadLetterQueues({ sqs, consumers }: OutboxSystem): readonly DeadLetterQueue[] {
   const pairs = new Map(consumers.map(({ deadLetterQueueUrl, queueUrl }) => [deadLetterQueueUrl, queueUrl]))
   return [...pairs].map(([deadLetterQueueUrl, queueUrl]) => ({ client: sqs, queueUrl, deadLetterQueueUrl }))
+}
+
+/** The shards of the index that hold the rows of pull workers, as far as their sources are known. */
+export function knownPullShards({ pullSources = [] }: OutboxSystem): readonly string[] {
+  return pullSources.flatMap(pullShards)
 }
 
 /** Each ledger once. */

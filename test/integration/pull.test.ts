@@ -6,7 +6,10 @@ import { systemClock } from '../../src/clock.ts'
 import { eventId } from '../../src/event/identity.ts'
 import { listDeadLetters } from '../../src/ops/dead-letters.ts'
 import { redriveRow } from '../../src/ops/dynamo-redrive-row.ts'
+import { listRows } from '../../src/ops/list-rows.ts'
 import { redrive } from '../../src/ops/redrive.ts'
+import { showEvent } from '../../src/ops/show-event.ts'
+import { readStatus } from '../../src/ops/status.ts'
 import { createOutbox, type Outbox } from '../../src/outbox/create-outbox.ts'
 import type { Puller } from '../../src/outbox/create-puller.ts'
 import { createTables } from '../../src/outbox/dynamo-create-tables.ts'
@@ -148,6 +151,21 @@ describe('a dead row of pull workers', () => {
     expect(items.map(({ handler }) => handler).sort()).toEqual(['mail/send', 'pull'])
     expect(await redrive(system(), { select: { handler: 'mail/send' }, by: 'me' })).toMatchObject({ done: 1 })
     expect((await claimOne()).note).toEqual(note)
+  })
+
+  it('and what waits are found by their source', async () => {
+    await outbox.transact({ events: [event, { ...event, key: 'b' }] })
+    const sources = { ...system(), pullSources: ['shop', 'other'] }
+    const { pull, pending } = await readStatus(sources)
+    expect(pull).toMatchObject([
+      { source: 'shop', count: 2, oldestMs: expect.any(Number) },
+      { source: 'other', count: 0 },
+    ])
+    expect(pending.count).toBe(0)
+    const { rows } = await listRows(sources, { state: 'pull' })
+    expect(rows.map(({ key }) => key).sort()).toEqual(['a', 'b'])
+    expect(await showEvent(sources, { id: ID })).toMatchObject({ row: { state: 'pull' } })
+    await expect(listRows(system(), { state: 'pull' })).rejects.toMatchObject({ code: 'INVALID_USE' })
   })
 
   it('goes back to them when it is redriven with others', async () => {
