@@ -8,6 +8,8 @@ import type { World } from './world.ts'
 /** Invocations of a consumer at once. */
 const CONCURRENCY: Readonly<Record<QueueName, number>> = { main: 3, side: 2, plain: 1 }
 const RELAY_LANES = 2
+/** Records gather for so long: fuller batches, and more of each to lose at once. */
+const WINDOW_MS = 2000
 const SWEEP_MS = 60_000
 
 export type Mappings = {
@@ -31,6 +33,7 @@ export async function connectMappings({ aws, queues }: World, crew: Crew, random
       name: 'relay',
       handler: relay,
       batchSize: 100,
+      windowMs: WINDOW_MS,
       bisect: true,
       maxRetries: 10,
       reportBatchItemFailures: true,

@@ -59,6 +59,11 @@ const START_MS = 300
 /** Of the processes, this share has a clock that is right; the others' are off by up to so much, ms. */
 const RIGHT_CLOCKS = 0.4
 const SKEW_MS = 150_000
+/** ms of the clock. */
+const REPLAY_EVERY_MS = 300_000
+const REDRIVE_EVERY_MS = 40_000
+/** How long a replay goes on at most, ms of real time: later on, the stream holds more than a replay can read. */
+const REPLAY_MS = 2500
 /** Messages under way at which writers wait. */
 const BACKLOG = 150
 
@@ -172,22 +177,23 @@ function bearableSpeed(startMs: number): number {
   return Math.round(Math.min(FASTEST, Math.max(SLOWEST, (FASTEST * START_MS) / startMs)))
 }
 
-/** Faults until the time is over; the stream is replayed at a third and at two thirds of it. */
-async function storm(
-  { world, mappings, operator }: Parts,
-  { seconds, ending }: { readonly seconds: number; readonly ending: AbortController },
-): Promise<void> {
+/** Faults until the time is over. Now and then the stream is read again from its horizon, for a while. */
+async function storm({ world, mappings, operator }: Parts, { seconds, ending }: StormOptions): Promise<void> {
   const { clock, address } = world.aws
-  const third = (seconds * 1000 * address.scale.speed) / 3
-  operator.redriveEvery(40_000, ending.signal)
-  await clock.sleep(third)
-  const replays = [mappings.replayStream(ending.signal)]
-  await clock.sleep(third)
-  replays.push(mappings.replayStream(ending.signal))
-  await clock.sleep(third)
+  const end = clock.now() + seconds * 1000 * address.scale.speed
+  const span = Math.min(REPLAY_EVERY_MS, (end - clock.now()) / 3)
+  operator.redriveEvery(REDRIVE_EVERY_MS, ending.signal)
+  const replays: Promise<void>[] = []
+  for (let next = clock.now() + span; next < end; next += span) {
+    await clock.sleep(Math.max(0, next - clock.now()))
+    replays.push(mappings.replayStream(AbortSignal.any([ending.signal, AbortSignal.timeout(REPLAY_MS)])))
+  }
+  await clock.sleep(Math.max(0, end - clock.now()))
   ending.abort()
   await Promise.all(replays)
 }
+
+type StormOptions = { readonly seconds: number; readonly ending: AbortController }
 
 function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0)

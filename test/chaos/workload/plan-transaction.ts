@@ -49,8 +49,8 @@ const ORDERED_TYPES = [
   ['both', 15],
   ['aside', 10],
 ] as const
-const AUTO_GROUPS = 60
-const AGGREGATES = 10
+const AUTO_GROUPS = 120
+const AGGREGATES = 16
 const NOTHING = undefined
 
 export function planTransaction({ random, tx, count }: PlanRequest): PlannedTransaction {
@@ -98,9 +98,9 @@ function mixedEvents(random: () => number, tx: string): NewEvent<EventData>[] {
   return [...ordered, ...unordered]
 }
 
-/** Two groups get a quarter of all. */
+/** Two groups get an eighth of all. */
 function autoGroup(random: () => number): string {
-  return random() < 0.25 ? `g${whole(random, 0, 1)}` : `g${whole(random, 2, AUTO_GROUPS - 1)}`
+  return random() < 0.125 ? `g${whole(random, 0, 1)}` : `g${whole(random, 2, AUTO_GROUPS - 1)}`
 }
 
 /** A key that others write too, mostly with equal content; under `commit` beside an event that is new. */
