@@ -18,7 +18,9 @@ it('plans every kind of transaction, type, trouble and follow-up within a thousa
   const all = plans(3, 1000)
   expect(new Set(all.map(({ kind }) => kind)).size).toBe(5)
   const events = all.flatMap((plan) => [...plan.events])
-  expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['step', 'pair', 'ping', 'both', 'aside', 'note']))
+  expect(new Set(events.map(({ type }) => type))).toEqual(
+    new Set(['step', 'pair', 'ping', 'both', 'aside', 'note', 'bell']),
+  )
   expect(new Set(events.flatMap(({ data }) => data.trouble?.kind ?? []))).toEqual(
     new Set(['fails', 'poison', 'permanent', 'slow', 'hangs', 'crashes', 'swallows', 'throws-after']),
   )

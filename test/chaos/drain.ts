@@ -1,18 +1,15 @@
 import { QueryCommand } from '@aws-sdk/client-dynamodb'
 import { ALL_DEAD_SHARDS, ALL_PENDING_SHARDS } from '../../src/outbox/row.ts'
 import { OUTBOX_TABLE } from '../../src/tables.ts'
-import type { Mappings } from './mappings.ts'
-import type { Operator } from './operator.ts'
+import type { Rig } from './open-rig.ts'
 import type { World } from './world.ts'
 
 /** What does not move for so long is stuck, ms of the clock: longer than any wait of a retry, and every clock's error. */
 const PATIENCE_MS = 20 * 60_000
 const LOOK_MS = 5000
 
-type Parts = { readonly world: World; readonly mappings: Mappings; readonly operator: Operator }
-
 /** Redrives dead letters and waits until nothing is left to do (no message, no row pending or dead, nothing in flight), or nothing moves. */
-export async function drain({ world, mappings, operator }: Parts): Promise<void> {
+export async function drain({ world, mappings, operator }: Rig): Promise<void> {
   const { clock } = world.aws
   let moved = clock.now()
   let last = ''

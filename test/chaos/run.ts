@@ -1,13 +1,16 @@
 import { parseArgs } from 'node:util'
 import type { Breach } from './audit/books.ts'
+import { openRig, type Rig } from './open-rig.ts'
+import { createProgress } from './progress.ts'
 import { figuresOf, renderResult } from './report.ts'
-import { type Progress, type RigResult, runRig } from './rig.ts'
+import { type RigResult, runRig } from './rig.ts'
 import { traceOf } from './trace.ts'
 
 /**
- * `npm run chaos [-- --seconds N] [--seed S] [--speed X] [--json]`: writers, relay, sweeper, consumers and an operator as processes of
- * their own on embedded engines, under faults, kills and wrong clocks, all from the seed. Then everything is drained, and
- * what is stored is audited. Exit 1 if an event was lost, doubled, reordered, dead without its attempts, or stuck.
+ * `npm run chaos [-- --seconds N] [--seed S] [--speed X] [--json]`: writers, relay, sweeper, consumers and an operator as
+ * processes of their own on embedded engines, under faults, kills and wrong clocks, all from the seed. Then everything is
+ * drained, and what is stored is audited. Exit 1 if an event was lost, doubled, reordered, dead without its attempts, or
+ * stuck, or if nothing happened.
  */
 
 /** Breaches whose trace is printed. */
@@ -15,43 +18,47 @@ const TRACED = 5
 
 async function main(): Promise<void> {
   const { seconds, seed, speed, json } = readArguments()
-  const result = await runRig({ seconds, seed, speed, onProgress: progressTo(process.stderr) })
-  const figures = figuresOf(result, seed)
-  if (!json) process.stdout.write(renderResult(result, figures))
-  await tell(result, seed)
-  if (json) process.stdout.write(`${JSON.stringify(figures)}\n`)
-  await result.close()
-  // A run in which nothing happened proves nothing.
-  process.exitCode = result.breaches.length === 0 && figures.events > 0 && figures.kills > 0 ? 0 : 1
+  const rig = await openRig({ seed, speed })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void rig.close().finally(() => process.exit(1)))
+  try {
+    process.exitCode = await report(rig, { seconds, seed, json })
+  } finally {
+    await rig.close()
+  }
 }
 
-async function tell(result: RigResult, seed: number): Promise<void> {
+type Run = { readonly seconds: number; readonly seed: number; readonly json: boolean }
+
+/** Gives the exit code. */
+async function report(rig: Rig, { seconds, seed, json }: Run): Promise<0 | 1> {
+  const progress = createProgress(seconds)
+  const result = await runRig(rig, { seconds, onProgress: progress.show }).finally(progress.end)
+  const figures = figuresOf(result, seed)
+  if (!json) process.stdout.write(renderResult(result, figures))
+  await tellBreaches(rig, result, seed)
+  if (json) process.stdout.write(`${JSON.stringify(figures)}\n`)
+  // A run in which nothing happened proves nothing.
+  return result.breaches.length === 0 && figures.events > 0 && figures.kills > 0 ? 0 : 1
+}
+
+async function tellBreaches({ layer }: Rig, result: RigResult, seed: number): Promise<void> {
   const { breaches } = result
   if (breaches.length === 0) return
-  const write = (text: string): void => void process.stderr.write(`${text}\n`)
-  write(`THE PROMISE BROKE in ${breaches.length} places. Repeat it with --seed ${seed}.`)
-  for (const breach of breaches) write(describe(breach))
+  const lines = [
+    `THE PROMISE BROKE in ${breaches.length} places. Repeat it with --seed ${seed}.`,
+    ...breaches.map(describe),
+  ]
   for (const breach of breaches.slice(0, TRACED))
-    write([``, describe(breach), ...(await traceOf(result, breach))].join('\n'))
+    lines.push('', describe(breach), ...(await traceOf(result, layer, breach)))
+  process.stderr.write(`${lines.join('\n')}\n`)
 }
 
 function describe({ kind, what, id = '', tx = '' }: Breach): string {
   return [kind, id, tx, what].filter((part) => part !== '').join('  ')
 }
 
-function progressTo(stream: NodeJS.WriteStream): (progress: Progress) => void {
-  return ({ phase, written, kills, left, seconds }) =>
-    void stream.write(
-      `${seconds.toFixed(0)} s  ${phase}  ${written} events  ${kills} kills  ${left} messages under way\n`,
-    )
-}
-
-function readArguments(): {
-  readonly seconds: number
-  readonly seed: number
-  readonly speed: number | undefined
-  readonly json: boolean
-} {
+function readArguments(): Run & { readonly speed: number | undefined } {
   const { values } = parseArgs({
     options: {
       seconds: { type: 'string', default: '45' },

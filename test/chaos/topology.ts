@@ -3,7 +3,7 @@
 export const QUEUES = ['main', 'side', 'plain'] as const
 export type QueueName = (typeof QUEUES)[number]
 
-export type HandlerName = 'main/apply' | 'main/notify' | 'side/mirror' | 'side/echo' | 'plain/record'
+export type HandlerName = 'main/apply' | 'main/notify' | 'side/mirror' | 'side/echo' | 'plain/record' | 'plain/ring'
 
 export type TypeRule = {
   /** Destinations of the type's rows. */
@@ -12,7 +12,7 @@ export type TypeRule = {
   readonly handlers: readonly HandlerName[]
 }
 
-/** `step` to `aside` stand in ordered groups, several types in one; `note` and `follow` are unordered. */
+/** `step` to `aside` stand in ordered groups, several types in one; `note`, `bell` and `follow` are unordered. */
 export const TYPES = {
   step: { to: ['main'], handlers: ['main/apply'] },
   pair: { to: ['main'], handlers: ['main/apply', 'main/notify'] },
@@ -20,6 +20,7 @@ export const TYPES = {
   both: { to: ['main', 'side'], handlers: ['main/apply', 'side/mirror'] },
   aside: { to: ['side'], handlers: ['side/mirror'] },
   note: { to: ['plain'], handlers: ['plain/record'] },
+  bell: { to: ['plain'], handlers: ['plain/ring'] },
   follow: { to: ['side'], handlers: ['side/mirror'] },
   trail: { to: ['side'], handlers: ['side/echo'] },
 } as const satisfies Record<string, TypeRule>

@@ -15,6 +15,8 @@ export type World = {
   readonly mendSideQueue: () => void
   /** Messages in each queue and dead-letter queue. */
   readonly left: () => Record<string, number>
+  /** All of them together. */
+  readonly underWay: () => number
 }
 
 export async function openWorld(speed: number): Promise<World> {
@@ -43,16 +45,18 @@ export async function openWorld(speed: number): Promise<World> {
     const { visible, invisible, delayed } = aws.queue(url).depth()
     return visible + invisible + delayed
   }
+  const left = (): Record<string, number> =>
+    Object.fromEntries(
+      QUEUES.flatMap((name) => [
+        [name, count(queues[name].url)],
+        [`${name}-dead`, count(queues[name].deadLetterUrl)],
+      ]),
+    )
   return {
     aws,
     queues,
     mendSideQueue: () => limitSide(1_048_576),
-    left: () =>
-      Object.fromEntries(
-        QUEUES.flatMap((name) => [
-          [name, count(queues[name].url)],
-          [`${name}-dead`, count(queues[name].deadLetterUrl)],
-        ]),
-      ),
+    left,
+    underWay: () => Object.values(left()).reduce((sum, messages) => sum + messages, 0),
   }
 }

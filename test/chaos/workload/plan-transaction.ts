@@ -43,10 +43,10 @@ export type PlanRequest = {
 }
 
 const ORDERED_TYPES = [
-  ['step', 38],
-  ['pair', 12],
-  ['ping', 25],
-  ['both', 15],
+  ['step', 42],
+  ['pair', 8],
+  ['ping', 30],
+  ['both', 10],
   ['aside', 10],
 ] as const
 const AUTO_GROUPS = 120
@@ -88,12 +88,13 @@ function mixedEvents(random: () => number, tx: string): NewEvent<EventData>[] {
       return { source: 'shop', type, group, sequence: 'auto', data: dataOf(random, type, tx) }
     }),
   )
-  const unordered = Array.from({ length: random() < 0.25 ? 1 : 0 }, (): NewEvent<EventData> => {
+  const unordered = Array.from({ length: whole(random, 0, 4) }, (_, n): NewEvent<EventData> => {
     const type = pick(random, [
+      ['bell', 8],
       ['note', 2],
       ['both', 1],
     ] as const)
-    return { source: 'shop', type, key: `own-${tx}`, data: dataOf(random, type, tx) }
+    return { source: 'shop', type, key: `own-${tx}-${n}`, data: dataOf(random, type, tx) }
   })
   return [...ordered, ...unordered]
 }
