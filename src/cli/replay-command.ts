@@ -28,8 +28,8 @@ export function replayCommand(io: Io): Command {
     summary: 'send relayed events again, to the handlers named: a dry run unless --yes',
     examples: [
       'replay --source shop --handler stats/count',
-      'replay --source shop --type order.placed --from 2026-01-01 --handler stats/count --scan',
-      'replay --source shop --handler stats/count --per-second 50 --yes',
+      'replay --source shop --handler stats/count --scan',
+      'replay --source shop --from 2026-01-01 --handler a/b --yes',
     ],
   }
   return systemCommand<Options>(about, io, async ({ system, options }) => {

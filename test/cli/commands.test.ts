@@ -122,7 +122,7 @@ describe('bad input', () => {
 })
 
 describe('help', () => {
-  it.each(['', 'status', 'dead-letters', 'show', 'list', 'redrive', 'discard', 'forget', 'doctor'])(
+  it.each(['', 'status', 'dead-letters', 'show', 'list', 'redrive', 'discard', 'forget', 'replay', 'doctor'])(
     'of "%s" fits 80 columns and has examples',
     async (name) => {
       const { code, out } = await runCommand(name === '' ? ['--help'] : [name, '--help'])

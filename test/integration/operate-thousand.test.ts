@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { EXIT } from '../../src/cli/io.ts'
 import { on } from '../../src/consumer/handler.ts'
+import { permanentError } from '../../src/errors.ts'
 import type { Event } from '../../src/event/event.ts'
+import { redrive } from '../../src/ops/redrive.ts'
+import { createOutbox } from '../../src/outbox/create-outbox.ts'
 import { waitFor } from '../../src/testing/wait.ts'
 import { proves } from '../cases.ts'
 import { connectCommand, runCommand } from '../support/command-line.ts'
@@ -90,4 +93,34 @@ it('of a thousand dead letters, each cause is counted, one is redriven alone, th
   for (const customer of CUSTOMERS)
     expect(of('stock').flatMap(({ group, sequence }) => (group === customer ? [sequence] : []))).toEqual(OF_A_CUSTOMER)
   expect(await command('dead-letters')).toMatchObject({ code: EXIT.ok, total: 0 })
+})
+
+it('what is redriven within five minutes of its first send is delivered', {
+  ...proves('redrive-within-dedup'),
+  timeout: 120_000,
+}, async () => {
+  const soon = await openOperated()
+  try {
+    const { aws, queue, system } = soon
+    const runs: boolean[] = []
+    let mended = false
+    const handle = (_: Event, { redriven }: { readonly redriven: boolean }) => {
+      runs.push(redriven)
+      if (!mended) throw permanentError('no paper')
+    }
+    const began = aws.clock.now()
+    await aws.startRelay({ queue, logger: silent })
+    aws.startConsumer({ queue, name: 'shop', logger: silent, handlers: [on('letter', 'print', handle)] })
+    const outbox = createOutbox({ client: aws.dynamo, tableName: aws.outboxTable, clock: aws.clock })
+    await outbox.transact({ events: [{ source: 'shop', key: '1', type: 'letter', data: {} }] })
+    await waitFor(() => soon.depths().deadLetters.visible === 1, { timeoutMs: 60_000 })
+    mended = true
+    expect(await redrive(system, { select: { handler: 'shop/print' }, by: 'ann' })).toMatchObject({ done: 1 })
+    await waitFor(() => runs.length === 2, { timeoutMs: 60_000 })
+    expect(aws.clock.now() - began).toBeLessThan(300_000)
+    await aws.idle({ timeoutMs: 60_000 })
+    expect(runs).toEqual([false, true])
+  } finally {
+    await soon.aws.stop()
+  }
 })
