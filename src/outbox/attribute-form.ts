@@ -22,7 +22,9 @@ function marshalRest<Body extends Rest>({ ExpressionAttributeValues, ...rest }: 
 }
 
 export function marshalItem(item: OwnItem): Record<string, AttributeValue> {
-  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, marshalValue(value)]))
+  const marshalled: Record<string, AttributeValue> = {}
+  for (const [name, value] of Object.entries(item)) marshalled[name] = marshalValue(value)
+  return marshalled
 }
 
 function marshalValue(value: OwnValue): AttributeValue {

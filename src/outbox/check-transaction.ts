@@ -69,6 +69,7 @@ function checkTargets({ writes, guards, rows, tableName }: TransactionParts): vo
   const seen = [...targets, ...keys]
   const byTable = Map.groupBy(seen.entries(), ([, { table }]) => table)
   for (const entries of byTable.values()) {
+    if (entries.length === 1) continue
     const pair = sameItem([...entries])
     if (pair === undefined) continue
     const [first, second] = pair

@@ -3,7 +3,9 @@ import type { AttributeItem } from './attribute-form.ts'
 
 /** Size of an item as DynamoDB counts it: UTF-8 bytes of names and values, see "Item sizes" in its developer guide. */
 export function itemSize(item: AttributeItem): number {
-  return Object.entries(item).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + valueSize(value), 0)
+  let size = 0
+  for (const [name, value] of Object.entries(item)) size += Buffer.byteLength(name) + valueSize(value)
+  return size
 }
 
 function valueSize(value: AttributeValue): number {

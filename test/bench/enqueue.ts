@@ -1,4 +1,4 @@
-import { createOutbox } from '../../src/index.ts'
+import { createOutbox, isOutboxError } from '../../src/index.ts'
 import { type Clients, createClients } from './clients.ts'
 import { bareEnqueue, type Enqueue, ourEnqueue } from './enqueue-sides.ts'
 import type { Figure } from './figure.ts'
@@ -10,9 +10,9 @@ import { type Stub, startStub, TABLE } from './stub.ts'
 /** Transactions of one measurement, so many of them under way at once. */
 const TRANSACTIONS = 400
 const CONCURRENCY = 10
-const ROUNDS = { rounds: 11, warmUp: 4 }
+const ROUNDS = { rounds: 11, warmUp: 3 }
 
-const AUTO = { writers: 8, events: 200, rounds: 5 }
+const AUTO = { writers: 4, events: 100, rounds: 5 }
 
 /** The write path's CPU on the stub, and what one group takes of `auto` numbers on the engine. */
 export const measureEnqueue: Part = async (say) => {
@@ -86,6 +86,18 @@ async function autoPerSecond({ dynamo }: Clients, group: string): Promise<number
   const outbox = createOutbox({ client: dynamo, tableName: TABLE })
   const event = { source: 'shop', group, sequence: 'auto', type: 'order.placed', data: { total: 42.5 } } as const
   const started = performance.now()
-  await atOnce(AUTO.writers, AUTO.events, () => outbox.transact({ events: [event] }))
+  await atOnce(AUTO.writers, AUTO.events, () => untilWritten(() => outbox.transact({ events: [event] })))
   return AUTO.events / ((performance.now() - started) / 1000)
+}
+
+/** Whoever finds the group too busy calls again, as the error says. */
+async function untilWritten(transact: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await transact()
+      return
+    } catch (error) {
+      if (!isOutboxError(error, 'TRANSACTION_BUSY')) throw error
+    }
+  }
 }

@@ -14,8 +14,8 @@ import { type Stub, startStub, TABLE } from './stub.ts'
 
 const EVENTS = 1000
 const GROUPS = 100
-const UNORDERED_ROUNDS = { rounds: 9, warmUp: 4 }
-const GROUP_ROUNDS = { rounds: 7, warmUp: 2 }
+const UNORDERED_ROUNDS = { rounds: 7, warmUp: 3 }
+const GROUP_ROUNDS = { rounds: 5, warmUp: 2 }
 
 const context = { getRemainingTimeInMillis: () => 60_000 }
 const silent = { info: () => {}, warn: () => {}, error: () => {} }
