@@ -1,5 +1,5 @@
 import { isOutboxError } from '../../../src/errors.ts'
-import { rowState } from '../../../src/outbox/row.ts'
+import { DUE_HORIZON_MS, rowState } from '../../../src/outbox/row.ts'
 import { createSweeper } from '../../../src/relay/sweeper.ts'
 import type { Item } from './engine/values.ts'
 import { relayOptions } from './relay-options.ts'
@@ -38,10 +38,11 @@ export function startSweepers(world: World): void {
   /** Rows in their grace are mostly nothing to look at. */
   const isWorthIt = (): boolean => {
     const rows = pending()
-    return (
-      rows.some(({ due }) => Number(due?.N) <= scheduler.now() + SKEW_MS) ||
-      (rows.length > 0 && luck('early', scheduler.now()) < 0.3)
-    )
+    const late = rows.some(({ due }) => {
+      const wait = Number(due?.N) - scheduler.now()
+      return wait <= SKEW_MS || wait > DUE_HORIZON_MS - SKEW_MS
+    })
+    return late || (rows.length > 0 && luck('early', scheduler.now()) < 0.3)
   }
   for (let n = 0; n < SWEEPERS; n++) {
     const offset = Math.floor(luck('sweeper', n) * EVERY_MS)
