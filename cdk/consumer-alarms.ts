@@ -39,9 +39,8 @@ export function consumerAlarms(watched: WatchedConsumer, options: ConsumerAlarmO
       threshold: 1,
       // SQS stops its metrics after six quiet hours, while the messages are still there.
       missing: TreatMissingData.IGNORE,
-      meaning:
-        'A handler has given up on events; their attribute `outbox` names handler, attempts and reason. Mend the cause, then redrive them (redriveMessages) within 14 days.',
-      next: `aws sqs receive-message --queue-url ${deadLetterQueue.queueUrl} --max-number-of-messages 10 --visibility-timeout 0 --message-attribute-names All`,
+      meaning: 'A handler has given up on events. Mend the cause, then redrive them within 14 days.',
+      next: 'dynamodb-outbox dead-letters',
     },
     {
       id: 'OldestMessage',
@@ -49,7 +48,7 @@ export function consumerAlarms(watched: WatchedConsumer, options: ConsumerAlarmO
       threshold: oldest.toSeconds(),
       missing: TreatMissingData.NOT_BREACHING,
       meaning: `An event waits in the queue for ${oldest.toMinutes()} minutes, longer than retries take: the consumer is down or too slow, or the ledger does not answer.`,
-      next: tailLogs(handler),
+      next: `dynamodb-outbox status; ${tailLogs(handler)}`,
     },
     errorsAlarm(watchedHandler),
     throttlesAlarm(watchedHandler),

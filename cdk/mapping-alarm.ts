@@ -20,6 +20,6 @@ export function mappingAlarm(
     datapoints: [3, 3],
     missing: TreatMissingData.BREACHING,
     meaning: `The ${name} is not fed any more: its mapping is disabled, or a permission or key is missing. ${effect}`,
-    next: `aws lambda get-event-source-mapping --uuid ${mapping.eventSourceMappingId} --query "[State,StateTransitionReason,LastProcessingResult]"`,
+    next: `dynamodb-outbox doctor; aws lambda get-event-source-mapping --uuid ${mapping.eventSourceMappingId} --query "[State,StateTransitionReason,LastProcessingResult]"`,
   }
 }

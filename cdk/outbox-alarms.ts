@@ -58,7 +58,6 @@ export function outboxAlarms(watched: WatchedOutbox, options: OutboxAlarmOptions
 }
 
 function rowAlarms({ outbox, relay }: WatchedOutbox, oldest: Duration): readonly AlarmSpec[] {
-  const table = outbox.table.tableName
   return [
     {
       id: 'OldestPending',
@@ -68,7 +67,7 @@ function rowAlarms({ outbox, relay }: WatchedOutbox, oldest: Duration): readonly
       // Without a sweeper there is no age; then SweeperNotRun goes off, and this one stays as it was.
       missing: TreatMissingData.IGNORE,
       meaning: `An event is not delivered since ${oldest.toMinutes()} minutes. It is not lost. A destination is down, a permission or route is missing (UnroutedRows), or the relay stands still.`,
-      next: tailLogs(relay),
+      next: `dynamodb-outbox doctor; ${tailLogs(relay)}`,
     },
     {
       id: 'DeadRows',
@@ -77,8 +76,8 @@ function rowAlarms({ outbox, relay }: WatchedOutbox, oldest: Duration): readonly
       // Counted each 15 minutes: between counts it stays as it was.
       missing: TreatMissingData.IGNORE,
       meaning:
-        'Events were refused by a destination for their content and lie dead in the outbox table, with the reason in `failure`. Mend the cause, then redrive them (redriveRow).',
-      next: `for n in 0 1 2 3 4 5 6 7; do aws dynamodb query --table-name ${table} --index-name ${OUTBOX_TABLE.index?.name} --key-condition-expression "#s = :s" --expression-attribute-names '{"#s":"shard"}' --expression-attribute-values "{\\":s\\":{\\"S\\":\\"d#$n\\"}}"; done`,
+        'Events were refused by a destination for their content and lie dead in the outbox table, with the reason. Mend the cause, then redrive them.',
+      next: 'dynamodb-outbox dead-letters --handler relay',
     },
   ]
 }
@@ -95,7 +94,7 @@ function sweeperAlarms({ outbox, sweeper, scheduleName }: WatchedOutbox): readon
       missing: TreatMissingData.BREACHING,
       meaning:
         'The sweeper has not seen the table for 10 minutes: what the stream path misses is not delivered, and no age of rows is known.',
-      next: `aws scheduler get-schedule --name ${scheduleName} --query State; ${tailLogs(sweeper)}`,
+      next: `dynamodb-outbox doctor; aws scheduler get-schedule --name ${scheduleName} --query State; ${tailLogs(sweeper)}`,
     },
     errorsAlarm({
       handler: sweeper,
