@@ -132,7 +132,7 @@ export function run(row: StoredRow, handler: string, how: How = 'returned'): Jou
   return [
     { kind: 'start', ...line, attempt: 1 },
     ...(acts ? [{ kind: 'effect' as const, ...line, key: id, ...place }] : []),
-    ...(how === 'crashed' ? [] : [{ kind: 'end' as const, ...line, how }]),
+    how === 'crashed' ? { kind: 'death', process: line.process, ids: [id], at: 0 } : { kind: 'end', ...line, how },
   ]
 }
 

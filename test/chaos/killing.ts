@@ -9,7 +9,7 @@ import { FUNCTION_MS, type Role } from './topology.ts'
  * One kill for so many requests of all processes together: each costs the start of a process, which a slow machine must
  * not be kept busy with.
  */
-const REQUESTS_PER_KILL = 220
+const REQUESTS_PER_KILL = 190
 const LOOK_MS = 50
 /** How the kills are shared out. */
 const SHARES: readonly (readonly [Role, number])[] = [
@@ -57,7 +57,7 @@ export function startKilling({ layer, crew, random, inHand, signal }: KillingOpt
   }
   const look = (): void => {
     const free = SHARES.filter(([role]) => !armed.has(role))
-    if (free.length > 0 && kills.length + freezes + armed.size < layer.coverage().requests / REQUESTS_PER_KILL)
+    if (free.length > 0 && kills.length + freezes < layer.coverage().requests / REQUESTS_PER_KILL)
       void strike(pick(random, free))
   }
   const looking = setInterval(look, LOOK_MS)

@@ -1,7 +1,7 @@
 import { RELAY_FILTER, type StreamSource } from '../../src/testing/index.ts'
 import { spoil } from '../demo/chance.ts'
 import type { Crew } from './processes/crew.ts'
-import { type RigFunction, rigFunction } from './processes/rig-function.ts'
+import { type OnDeath, type RigFunction, rigFunction } from './processes/rig-function.ts'
 import { FUNCTION_MS, QUEUES, type QueueName } from './topology.ts'
 import type { World } from './world.ts'
 
@@ -24,8 +24,16 @@ export type Mappings = {
   readonly pending: () => readonly string[]
 }
 
+export type MappingOptions = {
+  readonly crew: Crew
+  readonly random: () => number
+  /** Hears of consumers that died with messages in hand. */
+  readonly onDeath: OnDeath
+}
+
 /** Connects the functions, with the settings that they are deployed with. Stream records vanish, double and change places. */
-export async function connectMappings({ aws, queues }: World, crew: Crew, random: () => number): Promise<Mappings> {
+export async function connectMappings({ aws, queues }: World, options: MappingOptions): Promise<Mappings> {
+  const { crew, random, onDeath } = options
   const relay = rigFunction(crew, 'relay')
   const sweeper = rigFunction(crew, 'sweeper')
   const connectRelay = (parallelization: number): Promise<StreamSource> =>
@@ -48,7 +56,7 @@ export async function connectMappings({ aws, queues }: World, crew: Crew, random
     aws.connectQueue({
       name,
       queue: queues[name],
-      handler: rigFunction(crew, `consumer-${name}`),
+      handler: rigFunction(crew, `consumer-${name}`, onDeath),
       reportBatchItemFailures: true,
       timeoutMs: FUNCTION_MS,
       maxConcurrency: CONCURRENCY[name],

@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { seededRandom } from '../demo/chance.ts'
 import { type FaultLayer, startFaultLayer } from './faults/fault-layer.ts'
+import { idsInHand } from './in-hand.ts'
 import { connectMappings, type Mappings } from './mappings.ts'
 import { keepOperator, type Operator } from './operator.ts'
 import { bundleWorker } from './processes/bundle-worker.ts'
 import { type Crew, createCrew } from './processes/crew.ts'
 import { createSpares } from './processes/spares.ts'
+import { openJournal } from './worker/journal.ts'
 import { EFFECTS_TABLE, openWorld, type World } from './world.ts'
 import { keepWriters, type Writers } from './writers.ts'
 
@@ -68,6 +70,9 @@ export async function openRig({ seed, speed: wanted }: RigSettings): Promise<Rig
     nextSkew: () => (wrongClocks && random() >= RIGHT_CLOCKS ? Math.round((random() * 2 - 1) * SKEW_MS) : 0),
     common: { seed, scale, outboxTable, ledgerTable, effectsTable: EFFECTS_TABLE, queues, journal, fixed },
   })
+  const write = openJournal(journal)
+  const onDeath = (process: string, event: unknown): void =>
+    write({ kind: 'death', process, ids: idsInHand(event), at: aws.clock.now() })
   return {
     world,
     layer,
@@ -75,7 +80,7 @@ export async function openRig({ seed, speed: wanted }: RigSettings): Promise<Rig
     random,
     speed,
     journal,
-    mappings: await connectMappings(world, crew, random),
+    mappings: await connectMappings(world, { crew, random, onDeath }),
     writers: keepWriters(crew, { isBehind: () => world.underWay() > BACKLOG }),
     operator: keepOperator(crew, aws.clock),
     rightClocks: () => {

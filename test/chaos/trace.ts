@@ -1,4 +1,5 @@
 import type { Breach } from './audit/books.ts'
+import type { JournalLine } from './audit/journal-line.ts'
 import type { FaultLayer } from './faults/fault-layer.ts'
 import type { RigResult } from './rig.ts'
 
@@ -15,7 +16,7 @@ export async function traceOf(
     ...books.entries.filter((one) => one.id === about),
     ...books.effects.filter((one) => one.id === about),
     ...books.transactions.filter((one) => one.tx === (tx ?? row?.data.tx)),
-    ...books.journal.filter((line) => ('id' in line ? line.id === about : line.tx === (tx ?? row?.data.tx))),
+    ...books.journal.filter((line) => isAbout(line, about, tx ?? row?.data.tx)),
   ]
   const texts = [
     about,
@@ -23,4 +24,9 @@ export async function traceOf(
     tx === undefined ? undefined : `TX#${tx}`,
   ]
   return [...stored.map((item) => JSON.stringify(item)), ...(await trace(texts.filter((text) => text !== undefined)))]
+}
+
+function isAbout(line: JournalLine, id: string | undefined, tx: string | undefined): boolean {
+  if ('tx' in line) return line.tx === tx
+  return 'ids' in line ? id !== undefined && line.ids.includes(id) : line.id === id
 }

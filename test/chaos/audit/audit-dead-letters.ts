@@ -36,17 +36,10 @@ function auditEntry(indexed: IndexedBooks, { id, handler, attempts }: StoredEntr
 
 type Spent = { readonly id: string; readonly handler: string; readonly attempts: number }
 
-/** A run that was not heard of again may have crashed; whether it did so alone the journal does not know. */
+/** Which of the handlers in hand a crash was held against, and whether that one was alone, the journal does not know. */
 function spentFor(indexed: IndexedBooks, { id, handler, attempts }: Spent): Breach[] {
-  const { starts, ends, failed } = runsOf(indexed, nameOf({ handler, id }))
-  const possible = failed + (starts - ends)
-  return attempts <= possible
-    ? []
-    : [
-        {
-          kind: 'deadUnrun',
-          id,
-          what: `${handler} has spent ${attempts} attempts, and failed or crashed ${possible} times`,
-        },
-      ]
+  const possible = runsOf(indexed, nameOf({ handler, id })).failed + (indexed.deaths.get(id) ?? 0)
+  if (attempts <= possible) return []
+  const what = `${handler} has spent ${attempts} attempts, and failed or crashed ${possible} times`
+  return [{ kind: 'deadUnrun', id, what }]
 }

@@ -2,8 +2,6 @@ import type { Books, StoredEffect, StoredEntry, StoredRow, StoredTransaction } f
 
 /** What a handler's calls for one event came to, by the journal. */
 export type Runs = {
-  readonly starts: number
-  readonly ends: number
   readonly failed: number
   readonly permanent: number
 }
@@ -20,32 +18,31 @@ export type IndexedBooks = {
   /** How often each effect outside of AWS happened. */
   readonly outside: ReadonlyMap<string, number>
   readonly runs: ReadonlyMap<string, Runs>
+  /** How often a consumer's process died with the event in hand. */
+  readonly deaths: ReadonlyMap<string, number>
 }
 
-const NO_RUNS: Runs = { starts: 0, ends: 0, failed: 0, permanent: 0 }
+const NO_RUNS: Runs = { failed: 0, permanent: 0 }
 
 export function indexBooks(books: Books): IndexedBooks {
   const outside = new Map<string, number>()
   const runs = new Map<string, Runs>()
+  const deaths = new Map<string, number>()
   const add = (name: string, more: Partial<Runs>): void => {
-    const { starts, ends, failed, permanent } = runs.get(name) ?? NO_RUNS
-    runs.set(name, {
-      starts: starts + (more.starts ?? 0),
-      ends: ends + (more.ends ?? 0),
-      failed: failed + (more.failed ?? 0),
-      permanent: permanent + (more.permanent ?? 0),
-    })
+    const { failed, permanent } = runs.get(name) ?? NO_RUNS
+    runs.set(name, { failed: failed + (more.failed ?? 0), permanent: permanent + (more.permanent ?? 0) })
   }
   for (const line of books.journal) {
-    if (line.kind === 'start') add(nameOf(line), { starts: 1 })
-    if (line.kind === 'end')
-      add(nameOf(line), { ends: 1, failed: line.how === 'failed' ? 1 : 0, permanent: line.how === 'permanent' ? 1 : 0 })
+    if (line.kind === 'end' && line.how === 'failed') add(nameOf(line), { failed: 1 })
+    if (line.kind === 'end' && line.how === 'permanent') add(nameOf(line), { permanent: 1 })
+    if (line.kind === 'death') for (const id of line.ids) deaths.set(id, (deaths.get(id) ?? 0) + 1)
     if (line.kind === 'effect') outside.set(nameOf(line), (outside.get(nameOf(line)) ?? 0) + 1)
   }
   return {
     books,
     outside,
     runs,
+    deaths,
     rows: new Map(books.rows.map((row) => [row.id, row])),
     rowsOfTransaction: groupedBy(books.rows, ({ data }) => data.tx),
     rowsFrom: groupedBy(books.rows, ({ data }) => data.of),

@@ -53,3 +53,5 @@ export type JournalLine =
     }
   /** The operator has redriven a dead row. */
   | { readonly kind: 'row-redriven'; readonly id: string; readonly at: number }
+  /** A process of a consumer died, or was frozen until its time was over, with messages of these events in hand. */
+  | { readonly kind: 'death'; readonly process: string; readonly ids: readonly string[]; readonly at: number }

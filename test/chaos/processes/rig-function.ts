@@ -9,12 +9,15 @@ export type RigFunction = ProcessFunction & {
   readonly eventOf: (name: string) => unknown
 }
 
+/** Hears of a process that died, or that outlived its invocation frozen, with an event in hand. */
+export type OnDeath = (process: string, event: unknown) => void
+
 /**
  * A Lambda function in processes of the rig: one invocation at a time in each, kept warm, killed at the timeout. One that
  * is frozen then is left to itself: another takes its place, and once it is thawed it goes on with its writes, as a
  * sandbox does.
  */
-export function rigFunction(crew: Crew, role: Role): RigFunction {
+export function rigFunction(crew: Crew, role: Role, onDeath: OnDeath = () => {}): RigFunction {
   const busy = new Map<string, unknown>()
 
   const createRunner = <Event>(): Runner<Event> => {
@@ -22,7 +25,10 @@ export function rigFunction(crew: Crew, role: Role): RigFunction {
     let stopped = false
 
     const take = async (): Promise<Member> => {
-      for (let warm = idle.pop(); warm !== undefined; warm = idle.pop()) if (!crew.isFrozen(warm.name)) return warm
+      for (let warm = idle.pop(); warm !== undefined; warm = idle.pop()) {
+        if (!crew.isFrozen(warm.name)) return warm
+        crew.dismiss(warm)
+      }
       const member = await crew.hire(role)
       void member.worker.gone.then(() => {
         const at = idle.indexOf(member)
@@ -38,6 +44,7 @@ export function rigFunction(crew: Crew, role: Role): RigFunction {
       let isOver = false
       const abandon = (): void => {
         isOver = true
+        onDeath(name, event)
         crew.dismiss(member)
       }
       busy.set(name, event)
@@ -45,7 +52,10 @@ export function rigFunction(crew: Crew, role: Role): RigFunction {
       try {
         const answer = worker.hear('answer')
         worker.tell({ kind: 'invoke', event, functionName, requestId, deadline })
-        const { response, error } = await answer
+        const { response, error } = await answer.catch((reason: unknown) => {
+          if (!isOver) onDeath(name, event)
+          throw reason
+        })
         if (isOver || stopped) crew.dismiss(member)
         else idle.push(member)
         if (error !== undefined) throw Object.assign(new Error(error.message), { name: error.name })
