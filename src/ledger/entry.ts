@@ -45,9 +45,7 @@ export function parseEntry(row: Readonly<Record<string, unknown>>): Entry | unde
   const { lease, attempts, life, expires } = row
   if (![pk, sk, token].every((value) => typeof value === 'string' && value !== '')) return undefined
   if (!STATUSES.has(status)) return undefined
-  if (![lease, attempts, due, life, expires].every(Number.isFinite)) {
-    return undefined
-  }
+  if (![lease, attempts, due, life, expires].every(Number.isFinite)) return undefined
   return {
     id: pk as string,
     name: sk as string,

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import type { ConsumerQueue } from '../../src/consumer/consumer-queue.ts'
 import { beginInvocation, isTimeEnough } from '../../src/consumer/invocation.ts'
-import { secondsUntil } from '../../src/consumer/visibility.ts'
+import { readMessage } from '../../src/consumer/message.ts'
+import { giveBack, holdMessages, secondsUntil } from '../../src/consumer/visibility.ts'
 import { createManualClock } from '../../src/testing/manual-clock.ts'
+import { sqsRecord } from '../../src/testing/records.ts'
 
 const begin = (left: number, leaseSeconds?: number) => {
   const clock = createManualClock(0)
@@ -20,6 +23,22 @@ describe('the time of an invocation', () => {
   it('keeps a second for its end, or a fifth of a short one', () => {
     expect(begin(30_000).invocation.deadline).toBe(29_000)
     expect(begin(1000).invocation.deadline).toBe(800)
+  })
+
+  it('aborts its signal at its deadline, with a reason', async () => {
+    const { clock, invocation } = begin(30_000)
+    await clock.advance(28_999)
+    expect(invocation.signal.aborted).toBe(false)
+    await clock.advance(1)
+    expect(invocation.signal.reason).toMatchObject({ message: 'The invocation is about to end.' })
+  })
+
+  it('keeps half of its time free once something is to run alone', async () => {
+    const { clock, invocation } = begin(30_000)
+    await clock.advance(15_000)
+    expect([invocation.hasTime(false), invocation.hasTime(true)]).toEqual([true, true])
+    invocation.reserveAlone()
+    expect([invocation.hasTime(false), invocation.hasTime(true)]).toEqual([false, true])
   })
 
   it('leaves no timer behind', () => {
@@ -62,6 +81,65 @@ describe('beginning a handler', () => {
     expect(isTimeEnough({ ...time, left: 16_000, reserved: true })).toBe(true)
     expect(isTimeEnough({ ...time, left: 15_000, reserved: true })).toBe(false)
     expect(isTimeEnough({ ...time, left: 15_000, reserved: true, alone: true })).toBe(true)
+  })
+})
+
+describe('a batch that is held', () => {
+  const messages = Array.from({ length: 25 }, (_, n) =>
+    readMessage(sqsRecord({ body: '{}', messageId: `m${n}`, receiptHandle: `h${n}` })),
+  )
+  const queueOf = (setVisibility: ConsumerQueue['setVisibility']): ConsumerQueue => ({
+    setVisibility,
+    deadLetter: async () => ({ status: 'sent' }),
+  })
+
+  it('asks for ten messages at a time, each until shortly after its claim lapses, and tells which are lost', async () => {
+    const requests: (readonly { receiptHandle: string; seconds: number }[])[] = []
+    const arns: string[] = []
+    const queue = queueOf(async (arn, entries) => {
+      arns.push(arn)
+      requests.push(entries)
+      return entries.map(({ receiptHandle }) => (receiptHandle === 'h12' ? 'lost' : 'changed'))
+    })
+    expect([...(await holdMessages(queue, messages, 30_000))]).toEqual([messages[12]])
+    expect(requests.map((entries) => entries.length)).toEqual([10, 10, 5])
+    expect(requests.flat()).toEqual(messages.map(({ receiptHandle }) => ({ receiptHandle, seconds: 32 })))
+    expect(new Set(arns)).toEqual(new Set([messages[0]?.queueArn]))
+  })
+
+  it('takes no message for ours that has no id, and every other one where the queue says nothing of it', async () => {
+    const nameless = readMessage(sqsRecord({ body: '{}', messageId: '', receiptHandle: 'h' }))
+    const odd: ConsumerQueue['setVisibility'][] = [
+      async () => [],
+      async () => undefined as never,
+      () => Promise.reject(new Error('down')),
+      () => {
+        throw new Error('down')
+      },
+    ]
+    for (const setVisibility of odd) {
+      expect([...(await holdMessages(queueOf(setVisibility), [...messages, nameless], 1000))]).toEqual([nameless])
+    }
+  })
+
+  it('gives back each message at its own time, and leaves those alone that are not ours', async () => {
+    const [one, two, three] = messages
+    if (one === undefined || two === undefined || three === undefined) throw new Error('no messages')
+    const set: unknown[] = []
+    const queue = queueOf(async (_, entries) => {
+      set.push(...entries)
+      return entries.map(() => 'changed')
+    })
+    const unsettled = [
+      { message: one, due: 5000 },
+      { message: two, due: undefined },
+      { message: three, due: 500 },
+    ]
+    await giveBack(queue, unsettled, 1000)
+    expect(set).toEqual([
+      { receiptHandle: 'h0', seconds: 4 },
+      { receiptHandle: 'h2', seconds: 0 },
+    ])
   })
 })
 

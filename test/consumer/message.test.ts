@@ -93,6 +93,77 @@ describe('reading a message', () => {
     })
   })
 
+  it('keeps of the attributes what a copy can carry, text or bytes', () => {
+    const attributes = {
+      text: { dataType: 'String', stringValue: '' },
+      bytes: { dataType: 'Binary', binaryValue: 'AQ==' },
+      both: { dataType: 'Binary', stringValue: 'x', binaryValue: 'AQ==' },
+      emptyBytes: { dataType: 'String', stringValue: 'x', binaryValue: '' },
+      neither: { dataType: 'String' },
+      untyped: { stringValue: 'x' },
+      number: { dataType: 'Number', stringValue: 7 },
+      nothing: null,
+    }
+    const record = { ...sqsRecord({ body }), messageAttributes: attributes }
+    expect(readMessage(record as never).attributes).toEqual({
+      text: { dataType: 'String', stringValue: '' },
+      bytes: { dataType: 'Binary', binaryValue: 'AQ==' },
+      both: { dataType: 'Binary', binaryValue: 'AQ==' },
+      emptyBytes: { dataType: 'String', stringValue: 'x' },
+    })
+  })
+
+  it('reads a record that lacks everything, as nobody’s and received once', () => {
+    for (const odd of [undefined, null, {}, { attributes: null }, { messageId: 7, body: {}, attributes: {} }]) {
+      expect(readMessage(odd as never)).toEqual({
+        id: '',
+        messageId: '',
+        receiptHandle: '',
+        body: '',
+        attributes: {},
+        queueArn: '',
+        group: '',
+        groupId: '',
+        receiveCount: 1,
+        life: 0,
+        content: { ok: false, reason: 'the body is not JSON' },
+      })
+    }
+  })
+
+  it('has no note where there is none', () => {
+    expect(readMessage(sqsRecord({ body }))).not.toHaveProperty('note')
+  })
+
+  it('takes 100 named handlers, of which each can be, and no more', () => {
+    const named = (handlers: string[]) => {
+      const outbox = JSON.stringify({ life: START, handlers })
+      return readMessage(sqsRecord({ body, attributes: { outbox } })).content.ok
+    }
+    const most = Array.from({ length: 100 }, (_, n) => `c/h${n}`)
+    expect(named(most)).toBe(true)
+    expect(named([...most, 'c/one-more'])).toBe(false)
+    expect(named(['c/h', 'a b'])).toBe(false)
+    expect([named(['a/b']), named(['ab']), named(['x'.repeat(129)]), named(['x'.repeat(130)])]).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ])
+  })
+
+  it('unwraps an envelope only where it has a type and a detail', () => {
+    const whole = JSON.parse(wrap(JSON.parse(body)))
+    const isOurs = (change: object) => {
+      const { content } = readMessage(sqsRecord({ body: JSON.stringify({ ...whole, ...change }) }))
+      return content.ok
+    }
+    expect(isOurs({})).toBe(true)
+    expect(isOurs({ 'detail-type': 7 })).toBe(false)
+    expect(isOurs({ detail: body })).toBe(false)
+    expect(isOurs({ specversion: '1.0' })).toBe(false)
+  })
+
   it('keeps what it cannot read, with a reason and under its message id', () => {
     for (const text of ['', 'text', 'null', '[1]', '{}', wrap(null), wrap('text'), '{"detail-type"']) {
       expect(readMessage(sqsRecord({ body: text, messageId: 'm1' }))).toMatchObject({
