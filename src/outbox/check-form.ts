@@ -34,6 +34,13 @@ export function checkForm(write: ClientWrite, index: number, kind: ClientKind): 
   }
 }
 
+/** Without what dynamodb-toolbox keeps beside an action for itself, so that its `params()` fit as they come. */
+export function plainWrite(write: ClientWrite): ClientWrite {
+  if (typeof write !== 'object' || write === null || !('ToolboxItem' in write)) return write
+  const { ToolboxItem: _, ...action } = write
+  return action
+}
+
 function article(member: 'Item' | 'Key'): string {
   return member === 'Item' ? 'an Item' : 'a Key'
 }

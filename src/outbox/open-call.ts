@@ -3,7 +3,7 @@ import { OutboxError } from '../errors.ts'
 import { checkOptions, invalidSetting } from '../settings.ts'
 import type { Call } from './attempt.ts'
 import type { DeliveryKind } from './build-row.ts'
-import { checkForm } from './check-form.ts'
+import { checkForm, plainWrite } from './check-form.ts'
 import type { CommitRequest } from './commit.ts'
 import { draftEvents } from './draft-events.ts'
 import type { Session } from './session.ts'
@@ -29,9 +29,10 @@ const OPTIONS = ['writes', 'guards', 'events', 'onExisting', 'token', 'deadline'
  */
 export async function openCall(
   { session, clock, outbox }: CommitDeps,
-  request: CommitRequest,
+  given: CommitRequest,
 ): Promise<Call | undefined> {
-  checkRequest(request)
+  checkRequest(given)
+  const request = { ...given, writes: given.writes.map(plainWrite) }
   for (const [n, write] of request.writes.entries()) checkForm(write, n, session.kind)
   if (outbox === undefined && request.events.length > 0) {
     throw new OutboxError('INVALID_USE', 'Events need an outbox. Create one for this consumer with createOutbox.')
