@@ -232,6 +232,29 @@ describe('a crash', () => {
     expect(kit.counts.get('crashed')).toBeUndefined()
   })
 
+  it('runs last those that crashed the process before', async () => {
+    let hang = true
+    const { runs, handler } = recorder(() => (hang ? never : undefined))
+    const kit = createConsumerKit({ handlers: [handler] })
+    const crash = async (expected: number) => {
+      void kit.invoke()
+      while (runs.length < expected) await new Promise((resolve) => setImmediate(resolve))
+      await kit.clock.advance(HELD_MS)
+    }
+    await kit.send({ group: 'a', n: 1 })
+    await crash(1)
+    // Alone, and so its own crash.
+    await crash(2)
+    await kit.send({ group: 'b', n: 2 })
+    await kit.clock.advance(5000)
+    await crash(3)
+    hang = false
+    await kit.clock.advance(HELD_MS)
+    await kit.drain()
+    expect(runs.slice(0, 3)).toEqual([1, 1, 2])
+    expect(runs.slice(3)).toEqual([2, 1])
+  })
+
   it('gives lapsed claims back when there is too little time to run alone', async () => {
     let hang = true
     const { runs, handler } = recorder((n) => (n === 1 ? (hang ? never : undefined) : kit.clock.advance(16_000)))

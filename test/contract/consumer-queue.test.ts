@@ -109,6 +109,54 @@ describe("consumer's queue, where SQS refuses", () => {
     expect(outcome).toEqual({ status: 'failed', reason: expect.stringContaining('KmsDisabled') })
   })
 
+  it('takes a refused handle for lost, whichever words say so, and nothing else', async () => {
+    const outcomeOf = async (Code: string | undefined, Message?: string) => {
+      const send = async () => ({ Failed: [{ Id: '1', Code, Message }] })
+      const deadLetterQueueUrl = 'https://sqs.us-east-1.amazonaws.com/1/dead.fifo'
+      const queue = createSqsQueue({
+        client: Object.assign(new SQSClient({ region: 'us-east-1' }), { send }),
+        deadLetterQueueUrl,
+      })
+      const entries = ['a', 'b'].map((receiptHandle) => ({ receiptHandle, seconds: 1 }))
+      return queue.setVisibility('arn:aws:sqs:us-east-1:1:q.fifo', entries)
+    }
+    expect(await outcomeOf('ReceiptHandleIsInvalid')).toEqual(['changed', 'lost'])
+    expect(await outcomeOf('AWS.SimpleQueueService.MessageNotInflight')).toEqual(['changed', 'lost'])
+    expect(await outcomeOf('InvalidParameterValue', 'Value x for parameter ReceiptHandle is invalid')).toEqual([
+      'changed',
+      'lost',
+    ])
+    expect(await outcomeOf('InvalidParameterValue', 'The receipt handle has expired')).toEqual(['changed', 'lost'])
+    expect(await outcomeOf('InvalidParameterValue', 'Total VisibilityTimeout is beyond the limit')).toEqual([
+      'changed',
+      'failed',
+    ])
+    expect(await outcomeOf('InternalError', 'receipt handle')).toEqual(['changed', 'failed'])
+    expect(await outcomeOf(undefined)).toEqual(['changed', 'failed'])
+  })
+
+  it('asks for nothing where there is nothing to set, and takes an answer without failures for success', async () => {
+    const sqs = createFakeSqs()
+    const queue = createSqsQueue({ client: sqs.client, deadLetterQueueUrl: sqs.deadLetterUrl, queueUrl: sqs.queueUrl })
+    expect(await queue.setVisibility('', [])).toEqual([])
+    expect(sqs.requests).toEqual([])
+  })
+
+  it('carries attributes of bytes into a copy', async () => {
+    const sqs = createFakeSqs()
+    const queue = createSqsQueue({ client: sqs.client, deadLetterQueueUrl: sqs.deadLetterUrl, queueUrl: sqs.queueUrl })
+    const attributes = {
+      bytes: { dataType: 'Binary', binaryValue: Buffer.from([1, 2]).toString('base64') },
+      text: { dataType: 'String', stringValue: 'x', binaryValue: '' },
+    }
+    await queue.deadLetter({ body: 'b', groupId: 'g', deduplicationId: 'd', attributes })
+    const [copy] = sqs.deadLetters.receive(1)
+    expect(copy?.attributes).toMatchObject({
+      bytes: { DataType: 'Binary', BinaryValue: Buffer.from([1, 2]).toString('base64') },
+      text: { DataType: 'String', StringValue: 'x' },
+    })
+  })
+
   it('sets nothing where no URL is known', async () => {
     const sqs = createFakeSqs()
     const queue = createSqsQueue({ client: sqs.client, deadLetterQueueUrl: sqs.deadLetterUrl })
