@@ -7,27 +7,41 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * processes, which take too long per mutant.
  */
 const JUDGES: Readonly<Record<string, readonly string[]>> = {
-  event: ['event/', 'outbox/', 'misuse', 'property/event-survives'],
+  event: ['event/', 'outbox/', 'misuse', 'hostile/data', 'property/event-survives'],
   outbox: [
     'outbox/',
     'misuse',
     'contract/pull-',
     'property/pull-',
+    'contract/row-',
     'integration/create-',
     'integration/transact',
     'integration/pull.',
+    'hostile/data',
+    'hostile/options',
   ],
   relay: [
     'relay/',
     'misuse',
     'contract/publisher',
     'contract/row-',
+    'hostile/publishers',
+    'hostile/records',
+    'hostile/rows',
     'property/plan-',
     'property/destinations',
     'property/relay-',
   ],
-  ledger: ['ledger/', 'misuse', 'contract/ledger', 'property/ledger-', 'consumer/'],
-  consumer: ['consumer/', 'misuse', 'contract/consumer-', 'integration/consumer', 'property/consumer-'],
+  ledger: ['ledger/', 'misuse', 'contract/ledger', 'property/ledger-', 'hostile/answers', 'consumer/'],
+  consumer: [
+    'consumer/',
+    'misuse',
+    'contract/consumer-',
+    'integration/consumer',
+    'hostile/messages',
+    'hostile/handlers',
+    'property/consumer-',
+  ],
 }
 
 class Judges extends BaseSequencer {
