@@ -44,8 +44,14 @@ beforeEach(async () => {
   )
 })
 
-const native = () => createOutbox({ documentClient: DynamoDBDocumentClient.from(dynamo.client), tableName: outboxTable })
-const placed = (orderId: string) => ({ source: 'shop', type: 'order.placed', key: `order/${orderId}`, data: { orderId } })
+const native = () =>
+  createOutbox({ documentClient: DynamoDBDocumentClient.from(dynamo.client), tableName: outboxTable })
+const placed = (orderId: string) => ({
+  source: 'shop',
+  type: 'order.placed',
+  key: `order/${orderId}`,
+  data: { orderId },
+})
 
 async function scan(TableName: string): Promise<Record<string, unknown>[]> {
   const { Items = [] } = await dynamo.client.send(new ScanCommand({ TableName, ConsistentRead: true }))
@@ -133,6 +139,7 @@ describe('writes of other libraries are one transaction with the event', () => {
         indexes: { primary: { hash: 'pk', sort: 'sk' } },
         models: {
           Order: {
+            // biome-ignore lint/suspicious/noTemplateCurlyInString: a template of OneTable's own
             pk: { type: String, value: 'order#${orderId}' },
             sk: { type: String, value: '-' },
             orderId: { type: String, required: true },

@@ -6,25 +6,29 @@ import build from '../../tsdown.config.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-it('the examples of the README compile as they are printed', async () => {
-  const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
-  const examples = [...readme.matchAll(/^```ts\n(?:\/\/ (\S+\.ts)\n)?(.*?)^```$/gms)].map(([, name, text]) => ({
-    name,
-    text,
-  }))
-  expect(examples.length).toBeGreaterThan(4)
-  expect(examples.filter(({ name }) => name === undefined)).toEqual([])
-  // Inside the project, so that the packages that the examples import are found.
-  const folder = await mkdtemp(join(ROOT, 'node_modules/.readme-'))
-  try {
-    for (const { name = '', text = '' } of examples) await writeFile(join(folder, name), text)
-    await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
-    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(await config()))
-    expect(await compile(folder)).toBe('')
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}, 60_000)
+it.each(['README.md', 'docs/adopting.md'])(
+  'the examples of %s compile as they are printed',
+  async (file) => {
+    const document = await readFile(join(ROOT, file), 'utf8')
+    const examples = [...document.matchAll(/^```ts\n(?:\/\/ (\S+\.ts)\n)?(.*?)^```$/gms)].map(([, name, text]) => ({
+      name,
+      text,
+    }))
+    expect(examples.length).toBeGreaterThan(2)
+    expect(examples.filter(({ name }) => name === undefined)).toEqual([])
+    // Inside the project, so that the packages that the examples import are found.
+    const folder = await mkdtemp(join(ROOT, 'node_modules/.readme-'))
+    try {
+      for (const { name = '', text = '' } of examples) await writeFile(join(folder, name), text)
+      await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
+      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(await config()))
+      expect(await compile(folder)).toBe('')
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  },
+  60_000,
+)
 
 /** The package's entries as they are in src, under this project's own strict settings. */
 async function config(): Promise<object> {
