@@ -52,6 +52,15 @@ export const STEPS = {
     count: fc.constant(1),
     type: fc.constant<EventType>('one'),
   }),
+  refused: fc.record({
+    do: fc.constant('keyed' as const),
+    at: fc.nat({ max: 20 }),
+    key: fc.constantFrom('k', 'l', 'm'),
+    content: fc.constant(1),
+    type: fc.constantFrom<EventType>('two', 'both'),
+    onExisting: fc.constant('cancel' as const),
+    trait: fc.constant<Trait>('refused'),
+  }),
   byHand: fc.record({ do: fc.constant('redrive-by-hand' as const), at: fc.nat({ max: 150 }) }),
 }
 

@@ -19,7 +19,7 @@ const ALL_ACTS: readonly Act[] = [
 ]
 
 /** What is worth its time in a run of the whole. */
-const { many: _many, flood: _flood, last: _last, ...COMMON } = STEPS
+const { many: _many, refused: _refused, flood: _flood, last: _last, ...COMMON } = STEPS
 
 /** Which part of the pipeline a property looks at closely; the rest runs along. */
 export const FOCI = {
@@ -32,6 +32,8 @@ export const FOCI = {
   relay: {
     steps: fc.oneof(
       STEPS.auto,
+      STEPS.auto,
+      STEPS.burst,
       STEPS.numbered,
       STEPS.late,
       STEPS.keyed,
@@ -49,6 +51,12 @@ export const FOCI = {
     faults: faultsOf('consumer', 'operator'),
     acts: ALL_ACTS,
     maxChapters: 2,
+  },
+  rounds: {
+    steps: fc.oneof(STEPS.refused, STEPS.refused, STEPS.redriveRows, STEPS.replay),
+    faults: faultsOf('relay', 'sweeper'),
+    acts: ['ok'],
+    maxChapters: 1,
   },
   backlog: {
     steps: fc.oneof(STEPS.flood, STEPS.last, STEPS.last, STEPS.last),

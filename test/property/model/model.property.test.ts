@@ -26,6 +26,8 @@ describe('the model of the whole', { timeout: 600_000 }, () => {
   it('consumers have every effect once, in order and within its attempts, whatever befalls them', () =>
     holds(FOCI.consumers, 500))
 
+  it('rows that are refused, die and are redriven are sent in their own round', () => holds(FOCI.rounds, 150))
+
   it('a group with a long tail keeps its order', () => holds(FOCI.backlog, 12))
 
   it('all of it together comes to its end, and has kept every promise', () => holds(FOCI.all, 200))

@@ -73,6 +73,7 @@ export function createWorld(plan: Plan): World {
     wire,
     region: REGION,
     tables: ['outbox', 'ledger', 'data'],
+    onRead: (process, keys, begun) => sends.readAt(process, keys, begun),
     describe: describeDynamo(story),
   })
   const refuses = (queue: string, body: string): boolean => {
@@ -94,6 +95,12 @@ export function createWorld(plan: Plan): World {
       refuses(queue, MessageBody)
         ? { code: 'InvalidMessageContents', message: 'not these characters', senderFault: true }
         : undefined,
+    onSend: (process, entries) =>
+      sends.sending(
+        process,
+        entries.map(({ MessageBody }) => MessageBody),
+      ),
+    onTwice: (queue) => books.breach(`two entries of one group in one request to ${queue}`),
     onRefuse: (entry) => redrives.notTaken(entry),
     onAccept: (accepted) => {
       rules.accepted(accepted)
@@ -139,7 +146,8 @@ export function createWorld(plan: Plan): World {
       scheduler,
       role,
       name,
-      skew: skew(role),
+      // Writers differ among each other: the later one of a group may be the earlier one by its clock.
+      skew: role === 'writer' && luck('skewed', name) < 0.5 ? 0 : skew(role),
       random,
       tell: story.tell,
       stops: noteCrashes,

@@ -43,7 +43,10 @@ async function transactionOf(
     case 'auto':
       return {
         events: Array.from({ length: step.count }, (_, n) => ({
-          ...base(step, n),
+          ...base(
+            { type: step.type, trait: step.trait === 'refused' && n < step.count - 1 ? undefined : step.trait },
+            n,
+          ),
           group: step.group,
           sequence: 'auto' as const,
         })),
