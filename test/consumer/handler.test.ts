@@ -54,9 +54,13 @@ describe('createConsumer', () => {
   it('refuses settings that would go wrong later', () => {
     expect(create({ name: 'my shop' })).toThrow(setting(/name/))
     expect(create({ handlers: [] })).toThrow(setting(/handlers/))
-    expect(create({ handlers: [...options.handlers, ...options.handlers] })).toThrow(setting(/handlers\[1\]/))
+    expect(create({ handlers: [...options.handlers, ...options.handlers] })).toThrow(
+      setting(/handlers\[1\] has the name and the type of an earlier one; rename it/),
+    )
     expect(create({ leaseSeconds: 3601 })).toThrow(setting(/leaseSeconds .* 1 to 3600/))
-    expect(create({ outbox: { ...options.ledger.committer, kind: 'client' } })).toThrow(setting(/outbox/))
+    expect(create({ outbox: { ...options.ledger.committer, kind: 'client' } })).toThrow(
+      setting(/outbox must use the kind of client that the ledger has: got client and documentClient/),
+    )
     expect(create({ batchSize: 10 })).toThrow(setting(/"batchSize" is not an option/))
     expect(create({ handlers: [on('t', 'h', () => {}), on('u', 'h', () => {})] })).not.toThrow()
   })

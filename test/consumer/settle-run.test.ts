@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { decideSettlement, type RunEnd } from '../../src/consumer/decide-settlement.ts'
 import type { Job } from '../../src/consumer/job.ts'
 import { notWritten } from '../../src/consumer/settle-run.ts'
+import { permanentError } from '../../src/errors.ts'
 import type { Entry } from '../../src/ledger/entry.ts'
 import type { Claim, SettleOutcome } from '../../src/ledger/ledger.ts'
 import type { MetricKey } from '../../src/telemetry.ts'
@@ -67,6 +68,13 @@ describe('the settlement of a run', () => {
       action: 'fail',
       failure: { attempts: 3, due: NOW + 20_000, reason: 'Error: broken' },
     })
+  })
+
+  it('spends all attempts at once where retrying cannot help, and never gives one back', () => {
+    const permanent = (attempts: number) =>
+      decideSettlement(threw(permanentError('no')), OPEN, { ...context, claim: { ...claim, attempts } })
+    expect(permanent(0)).toMatchObject({ failure: { attempts: 8, reason: 'no' } })
+    expect(permanent(9)).toMatchObject({ failure: { attempts: 10 } })
   })
 
   it('lets a deferral wait by how often the message came', () => {
