@@ -26,6 +26,8 @@ describe('the model of the whole', { timeout: 600_000 }, () => {
   it('consumers have every effect once, in order and within its attempts, whatever befalls them', () =>
     holds(FOCI.consumers, 500))
 
+  it('a key or number that comes again after its row or entry has expired begins anew', () => holds(FOCI.expiry, 200))
+
   it('rows that are refused, die and are redriven are sent in their own round', () => holds(FOCI.rounds, 150))
 
   it('a group with a long tail keeps its order', () => holds(FOCI.backlog, 12))

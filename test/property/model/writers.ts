@@ -11,6 +11,7 @@ import { REFUSED, REGION, type World } from './world.ts'
 
 const MANY = 50
 const FLOOD = 120
+const MIXED = 32
 
 type Transaction = {
   readonly events: readonly NewEvent[]
@@ -50,6 +51,12 @@ async function transactionOf(
           group: step.group,
           sequence: 'auto' as const,
         })),
+      }
+    case 'mixed':
+      return {
+        events: Array.from({ length: MIXED }, (_, n) => {
+          return { ...base({ type: n === 0 ? 'both' : 'one' }, n), group: step.group, sequence: 'auto' as const }
+        }),
       }
     case 'numbered':
       return numbered(world, process, step)
