@@ -40,6 +40,7 @@ export function startKilling({ layer, crew, random, inHand, signal }: KillingOpt
   const kills: Kill[] = []
   const armed = new Set<Role>()
   let freezes = 0
+  const before = layer.coverage().requests
 
   const note = ({ process, at, freezeMs }: KillReport): void => {
     if (freezeMs === undefined) kills.push({ process, at, inHand: inHand(process) })
@@ -57,7 +58,7 @@ export function startKilling({ layer, crew, random, inHand, signal }: KillingOpt
   }
   const look = (): void => {
     const free = SHARES.filter(([role]) => !armed.has(role))
-    if (free.length > 0 && kills.length + freezes < layer.coverage().requests / REQUESTS_PER_KILL)
+    if (free.length > 0 && kills.length + freezes < (layer.coverage().requests - before) / REQUESTS_PER_KILL)
       void strike(pick(random, free))
   }
   const looking = setInterval(look, LOOK_MS)

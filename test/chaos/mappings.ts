@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { RELAY_FILTER, type StreamSource } from '../../src/testing/index.ts'
 import { spoil } from '../demo/chance.ts'
 import type { Crew } from './processes/crew.ts'
@@ -9,16 +10,13 @@ import type { World } from './world.ts'
 const CONCURRENCY: Readonly<Record<QueueName, number>> = { main: 3, side: 2, plain: 1 }
 const RELAY_LANES = 2
 /** Records gather for so long: fuller batches, and more of each to lose at once. */
-const WINDOW_MS = 2000
+const WINDOW_MS = 4000
 const SWEEP_MS = 60_000
 
 export type Mappings = {
   readonly relay: RigFunction
   readonly sweeper: RigFunction
-  /**
-   * Reads the stream from its horizon, beside the mapping that is there, as a mapping does that is made anew. Ends with
-   * the stream, or with the signal.
-   */
+  /** Reads the stream from its horizon until the signal aborts, beside the mapping that is there: as one made anew does. */
   readonly replayStream: (signal: AbortSignal) => Promise<void>
   /** What is still to do. */
   readonly pending: () => readonly string[]
@@ -67,8 +65,7 @@ export async function connectMappings({ aws, queues }: World, options: MappingOp
     sweeper,
     replayStream: async (signal) => {
       const replay = await connectRelay(1)
-      await replay.catchUp()
-      while (replay.pending().length > 0 && !signal.aborted) await aws.clock.sleep(1000, signal).catch(() => {})
+      if (!signal.aborted) await once(signal, 'abort')
       await replay.stop()
     },
     pending: () => [stream, ...consumers].flatMap((source) => source.pending()),

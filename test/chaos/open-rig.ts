@@ -1,19 +1,17 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { seededRandom } from '../demo/chance.ts'
+import type { Base } from './base.ts'
 import { type FaultLayer, startFaultLayer } from './faults/fault-layer.ts'
 import { idsInHand } from './in-hand.ts'
 import { connectMappings, type Mappings } from './mappings.ts'
 import { keepOperator, type Operator } from './operator.ts'
-import { bundleWorker } from './processes/bundle-worker.ts'
 import { type Crew, createCrew } from './processes/crew.ts'
-import { createSpares } from './processes/spares.ts'
 import { openJournal } from './worker/journal.ts'
 import { EFFECTS_TABLE, openWorld, type World } from './world.ts'
 import { keepWriters, type Writers } from './writers.ts'
 
-/** Everything that runs. */
+/** Everything that runs in one round. */
 export type Rig = {
   readonly world: World
   readonly layer: FaultLayer
@@ -22,26 +20,16 @@ export type Rig = {
   readonly writers: Writers
   readonly operator: Operator
   readonly random: () => number
-  /** How many times faster than real time its clock runs. */
-  readonly speed: number
   /** What processes write down outside of AWS: a file. */
   readonly journal: string
   /** From now on every clock is right. */
   readonly rightClocks: () => void
   /** Tells all processes that every cause of failure is fixed, and lets the side queue take any length. */
   readonly fix: () => Promise<void>
-  /** Ends every process and removes all files. */
+  /** Ends its engines and processes. */
   readonly close: () => Promise<void>
 }
 
-/** `speed`: default as fast as the machine bears now. */
-export type RigSettings = { readonly seed: number; readonly speed: number | undefined }
-
-const SPARES = 2
-const FASTEST = 15
-const SLOWEST = 3
-/** What a process takes to start on a machine that does nothing else, ms. */
-const START_MS = 300
 /** This share of the processes has a clock that is right; the others' are off by up to so much, ms. */
 const RIGHT_CLOCKS = 0.4
 const SKEW_MS = 150_000
@@ -49,40 +37,40 @@ const SKEW_MS = 150_000
 const BACKLOG = 150
 
 /** Starts engines, fault layer and processes. No fault strikes yet. */
-export async function openRig({ seed, speed: wanted }: RigSettings): Promise<Rig> {
-  const folder = await mkdtemp(join(tmpdir(), 'chaos-'))
+export async function openRig(base: Base, seed: number): Promise<Rig> {
+  const folder = await base.newFolder(String(seed))
   const journal = join(folder, 'journal.jsonl')
   const fixed = join(folder, 'fixed')
   await writeFile(journal, '')
-  const program = await bundleWorker(folder)
-  const spares = createSpares({ program, count: SPARES, cache: join(folder, 'cache') })
-  const speed = wanted ?? bearableSpeed(await spares.startMs())
-  const world = await openWorld(speed)
+  const world = await openWorld(base.speed)
   const { aws, queues } = world
+  const { clock } = aws
   const { dynamoEndpoint: dynamo, sqsEndpoint: sqs, scale, outboxTable, ledgerTable } = aws.address
-  const layer = await startFaultLayer({ dynamo, sqs, seed, clock: aws.clock })
+  const layer = await startFaultLayer({ dynamo, sqs, seed, clock, counts: base.counts })
   const random = seededRandom(seed)
   let wrongClocks = true
   const crew = createCrew({
-    spares,
+    spares: base.spares,
     layer,
-    clock: aws.clock,
+    clock,
     nextSkew: () => (wrongClocks && random() >= RIGHT_CLOCKS ? Math.round((random() * 2 - 1) * SKEW_MS) : 0),
     common: { seed, scale, outboxTable, ledgerTable, effectsTable: EFFECTS_TABLE, queues, journal, fixed },
   })
   const write = openJournal(journal)
   const onDeath = (process: string, event: unknown): void =>
-    write({ kind: 'death', process, ids: idsInHand(event), at: aws.clock.now() })
+    write({ kind: 'death', process, ids: idsInHand(event), at: clock.now() })
+  const mappings = await connectMappings(world, { crew, random, onDeath })
+  const writers = keepWriters(crew, { isBehind: () => world.underWay() > BACKLOG })
+  const operator = keepOperator(crew, clock)
   return {
     world,
     layer,
     crew,
     random,
-    speed,
     journal,
-    mappings: await connectMappings(world, { crew, random, onDeath }),
-    writers: keepWriters(crew, { isBehind: () => world.underWay() > BACKLOG }),
-    operator: keepOperator(crew, aws.clock),
+    mappings,
+    writers,
+    operator,
     rightClocks: () => {
       wrongClocks = false
     },
@@ -91,15 +79,12 @@ export async function openRig({ seed, speed: wanted }: RigSettings): Promise<Rig
       await writeFile(fixed, '')
     },
     close: async () => {
-      await spares.stop()
+      writers.retire()
+      operator.retire()
+      crew.disband()
       await aws.stop()
       await layer.stop()
       await rm(folder, { recursive: true, force: true })
     },
   }
-}
-
-/** Timeouts shrink with the speed, and must not strike where a process is merely waiting for a busy machine. */
-function bearableSpeed(startMs: number): number {
-  return Math.round(Math.min(FASTEST, Math.max(SLOWEST, (FASTEST * START_MS) / startMs)))
 }

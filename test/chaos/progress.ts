@@ -1,18 +1,18 @@
 import { SingleBar } from 'cli-progress'
-import type { Phase, Progress } from './rig.ts'
+import type { Progress } from './rounds.ts'
 
 export type ProgressView = { readonly show: (progress: Progress) => void; readonly end: () => void }
 
-/** A bar on a terminal; elsewhere a line whenever a phase begins. All on standard error. */
+/** A bar on a terminal; elsewhere a line now and then. All on standard error. */
 export function createProgress(seconds: number): ProgressView {
   if (!process.stderr.isTTY) return createLines()
   const bar = new SingleBar({
-    format: '{bar} {phase}: {written} events, {kills} kills, {underWay} messages under way',
+    format: '{bar} {written} events, {kills} kills and freezes, {rounds} rounds audited',
     hideCursor: true,
     clearOnComplete: true,
   })
   let passed = 0
-  bar.start(seconds, 0, { phase: 'storm', written: 0, kills: 0, underWay: 0 })
+  bar.start(seconds, 0, { written: 0, kills: 0, rounds: 0 })
   return {
     show: (progress) => {
       passed += 1
@@ -22,13 +22,15 @@ export function createProgress(seconds: number): ProgressView {
   }
 }
 
+const LINE_EVERY = 15
+
 function createLines(): ProgressView {
-  let last: Phase | undefined
+  let passed = 0
   return {
-    show: ({ phase, written, kills, underWay }) => {
-      if (phase === last) return
-      last = phase
-      process.stderr.write(`${phase}: ${written} events, ${kills} kills, ${underWay} messages under way\n`)
+    show: ({ written, kills, rounds }) => {
+      passed += 1
+      if (passed % LINE_EVERY !== 0) return
+      process.stderr.write(`${passed} s: ${written} events, ${kills} kills and freezes, ${rounds} rounds audited\n`)
     },
     end: () => {},
   }

@@ -1,7 +1,7 @@
 import Table from 'cli-table3'
 import type { BreachKind } from './audit/books.ts'
 import { percentile } from './audit/takeovers.ts'
-import type { RigResult } from './rig.ts'
+import type { RunResult } from './rounds.ts'
 
 export type Figures = {
   readonly seed: number
@@ -18,30 +18,31 @@ export type Figures = {
   readonly takeoverP99Ms: number
 }
 
-export function figuresOf(result: RigResult, seed: number): Figures {
-  const { books, breaches, coverage, kills, takeovers } = result
+export function figuresOf({ rounds, coverage }: RunResult, seed: number): Figures {
+  const breaches = rounds.flatMap((round) => round.breaches)
   const count = (kind: BreachKind): number => breaches.filter((breach) => breach.kind === kind).length
+  const times = rounds.flatMap(({ takeovers }) => takeovers).sort((a, b) => a - b)
   return {
     seed,
-    events: books.rows.length,
-    faults: Object.values(coverage.faults).reduce((sum, times) => sum + times, 0),
-    kills,
+    events: sum(rounds.map(({ events }) => events)),
+    faults: sum(Object.values(coverage.faults)),
+    kills: sum(rounds.map(({ kills }) => kills)),
     lost: count('lost'),
     doubled: count('doubled'),
     reordered: count('reordered'),
     deadUnrun: count('deadUnrun'),
     stuck: count('stuck'),
-    takeoverP50Ms: percentile(takeovers, 0.5),
-    takeoverP99Ms: percentile(takeovers, 0.99),
+    takeoverP50Ms: percentile(times, 0.5),
+    takeoverP99Ms: percentile(times, 0.99),
   }
 }
 
 /** The figures for people: faults of each kind, and which points a process was killed at. */
-export function renderResult(result: RigResult, figures: Figures): string {
-  const { coverage, freezes, speed } = result
+export function renderResult(result: RunResult, figures: Figures): string {
+  const { coverage, rounds, speed } = result
   const faults = newTable(['fault', 'times'])
   for (const [kind, times] of Object.entries(coverage.faults)) faults.push([kind, times])
-  faults.push(['frozen beyond its time', freezes])
+  faults.push(['process frozen beyond its time', sum(rounds.map(({ freezes }) => freezes))])
   const points = newTable(['process', 'request', 'before', 'applied', 'answered'])
   const requests = Map.groupBy(coverage.killPoints, ({ role, operation }) => `${role}\n${operation}`)
   for (const [name, moments] of requests) {
@@ -63,4 +64,8 @@ export function renderResult(result: RigResult, figures: Figures): string {
 
 function newTable(head: string[]): Table.Table {
   return new Table({ head, style: { head: [], border: [] } })
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
 }

@@ -1,10 +1,9 @@
 import { parseArgs } from 'node:util'
 import type { Breach } from './audit/books.ts'
-import { openRig, type Rig } from './open-rig.ts'
 import { createProgress } from './progress.ts'
 import { figuresOf, renderResult } from './report.ts'
-import { type RigResult, runRig } from './rig.ts'
-import { traceOf } from './trace.ts'
+import type { TracedBreach } from './round.ts'
+import { runRounds } from './rounds.ts'
 
 /**
  * `npm run chaos [-- --seconds N] [--seed S] [--speed X] [--json]`: writers, relay, sweeper, consumers and an operator as
@@ -13,52 +12,46 @@ import { traceOf } from './trace.ts'
  * stuck, or if nothing happened.
  */
 
-/** Breaches whose trace is printed. */
-const TRACED = 5
-
 async function main(): Promise<void> {
   const { seconds, seed, speed, json } = readArguments()
-  const rig = await openRig({ seed, speed })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void rig.close().finally(() => process.exit(1)))
-  try {
-    process.exitCode = await report(rig, { seconds, seed, json })
-  } finally {
-    await rig.close()
-  }
-}
-
-type Run = { readonly seconds: number; readonly seed: number; readonly json: boolean }
-
-/** Gives the exit code. */
-async function report(rig: Rig, { seconds, seed, json }: Run): Promise<0 | 1> {
+  const stopped = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort())
   const progress = createProgress(seconds)
-  const result = await runRig(rig, { seconds, onProgress: progress.show }).finally(progress.end)
+  const run = runRounds({ seconds, seed, speed, onProgress: progress.show, signal: stopped.signal })
+  const result = await run.finally(progress.end)
+  // What was cut off still waits for this and that.
+  if (stopped.signal.aborted) process.exit(1)
   const figures = figuresOf(result, seed)
   if (!json) process.stdout.write(renderResult(result, figures))
-  await tellBreaches(rig, result, seed)
+  const breaches = result.rounds.flatMap((round) => round.breaches)
+  if (breaches.length > 0) process.stderr.write(renderBreaches(breaches, seed))
   if (json) process.stdout.write(`${JSON.stringify(figures)}\n`)
   // A run in which nothing happened proves nothing.
-  return result.breaches.length === 0 && figures.events > 0 && figures.kills > 0 ? 0 : 1
+  process.exitCode = breaches.length === 0 && figures.events > 0 && figures.kills > 0 ? 0 : 1
 }
 
-async function tellBreaches({ layer }: Rig, result: RigResult, seed: number): Promise<void> {
-  const { breaches } = result
-  if (breaches.length === 0) return
-  const lines = [
+function renderBreaches(breaches: readonly TracedBreach[], seed: number): string {
+  const traces = breaches.filter(({ trace }) => trace.length > 0)
+  return [
     `THE PROMISE BROKE in ${breaches.length} places. Repeat it with --seed ${seed}.`,
     ...breaches.map(describe),
-  ]
-  for (const breach of breaches.slice(0, TRACED))
-    lines.push('', describe(breach), ...(await traceOf(result, layer, breach)))
-  process.stderr.write(`${lines.join('\n')}\n`)
+    ...traces.flatMap((breach) => ['', describe(breach), ...breach.trace]),
+    '',
+  ].join('\n')
 }
 
 function describe({ kind, what, id = '', tx = '' }: Breach): string {
   return [kind, id, tx, what].filter((part) => part !== '').join('  ')
 }
 
-function readArguments(): Run & { readonly speed: number | undefined } {
+type Arguments = {
+  readonly seconds: number
+  readonly seed: number
+  readonly speed: number | undefined
+  readonly json: boolean
+}
+
+function readArguments(): Arguments {
   const { values } = parseArgs({
     options: {
       seconds: { type: 'string', default: '45' },

@@ -1,14 +1,9 @@
-import type { Breach } from './audit/books.ts'
+import type { Books, Breach } from './audit/books.ts'
 import type { JournalLine } from './audit/journal-line.ts'
 import type { FaultLayer } from './faults/fault-layer.ts'
-import type { RigResult } from './rig.ts'
 
 /** All that is known of a breach: what is stored, what the processes wrote down, and the requests that touched it. */
-export async function traceOf(
-  { books }: RigResult,
-  { trace }: FaultLayer,
-  { id, tx }: Breach,
-): Promise<readonly string[]> {
+export async function traceOf(books: Books, { trace }: FaultLayer, { id, tx }: Breach): Promise<readonly string[]> {
   const row = books.rows.find((one) => one.id === id || (tx !== undefined && one.data.tx === tx))
   const about = id ?? row?.id
   const stored = [

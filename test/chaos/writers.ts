@@ -8,6 +8,8 @@ const LOOK_MS = 20
 export type Writers = {
   /** Events of transactions that a writer knows to be committed. */
   readonly written: () => number
+  /** No writer is replaced any more. */
+  readonly retire: () => void
   /** Resolves once no writer has anything under way. */
   readonly finish: () => Promise<void>
 }
@@ -28,13 +30,17 @@ export function keepWriters(crew: Crew, { isBehind }: { readonly isBehind: () =>
     go = !go
     for (const { current } of residents) current()?.worker.tell({ kind: 'pace', go })
   }, LOOK_MS)
+  const retire = (): void => {
+    clearInterval(pacing)
+    for (const resident of residents) resident.retire()
+  }
   return {
     written: () => written,
+    retire,
     finish: async () => {
-      clearInterval(pacing)
+      retire()
       await Promise.all(
-        residents.map(async ({ current, retire }) => {
-          retire()
+        residents.map(async ({ current }) => {
           const member = current()
           if (member === undefined) return
           const finished = member.worker.hear('finished')

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
 import type { RawStreamRecord } from '../../src/testing/dynamo-stream-reader.ts'
 import { createFunction, inProcess } from '../../src/testing/function.ts'
 import type { LambdaHandler, StreamEvent, StreamRecord } from '../../src/testing/lambda-events.ts'
@@ -252,4 +253,18 @@ describe('a stream event source', () => {
     await run.idle()
     expect(run.source.pending()).toEqual([])
   })
+})
+
+it('asks a slow engine more rarely: at most a fifth of the time', async () => {
+  const begun: number[] = []
+  const read = async (): Promise<RawStreamRecord[]> => {
+    begun.push(performance.now())
+    await systemClock.sleep(20)
+    return []
+  }
+  start({ read })
+  await waitFor(() => begun.length > 3)
+  const gaps = begun.slice(1).map((at, n) => at - (begun[n] ?? at))
+  // A timer may fire a millisecond early, twice in a gap.
+  expect(Math.min(...gaps)).toBeGreaterThan(5 * 20 - 10)
 })

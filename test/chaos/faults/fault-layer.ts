@@ -3,7 +3,7 @@ import type { Clock } from '../../../src/clock.ts'
 import { createAssault, type Outcome } from './assault.ts'
 import { requestRandom } from './chance.ts'
 import { createCourse } from './course.ts'
-import { type Coverage, createCounts } from './coverage.ts'
+import { type Counts, type Coverage, createCounts } from './coverage.ts'
 import { connectEngines } from './forward.ts'
 import { createInProgress } from './in-progress.ts'
 import { createKills, type KillOrder, type KillReport } from './kills.ts'
@@ -22,6 +22,8 @@ export type FaultLayerOptions = {
   readonly seed: number
   /** The rig's clock: waits and outages are in its time. */
   readonly clock: Clock
+  /** Goes on counting where another layer has begun. Default: its own. */
+  readonly counts?: Counts
   /** Default: none. */
   readonly rates?: Partial<FaultRates>
 }
@@ -64,7 +66,7 @@ export async function startFaultLayer(options: FaultLayerOptions): Promise<Fault
   const { clock, seed } = options
   const engines = connectEngines(options)
   const recorder = await openRecorder(clock.now())
-  const counts = createCounts()
+  const counts = options.counts ?? createCounts()
   const kills = createKills(seed + 1, counts)
   const weather = createWeather(seed + 2)
   const pids = new Map<string, number>()

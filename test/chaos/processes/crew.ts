@@ -15,6 +15,8 @@ export type Crew = {
   readonly isFrozen: (name: string) => boolean
   /** Ends a process that nobody waits for; a frozen one goes on for a while first, once it is thawed. */
   readonly dismiss: (member: Member) => void
+  /** Ends every process. */
+  readonly disband: () => void
   /** Resolves once no process is frozen, or on its way out after that. */
   readonly thawed: () => Promise<void>
 }
@@ -32,6 +34,7 @@ export type CrewOptions = {
 const AFTERLIFE_MS = 20_000
 
 export function createCrew({ spares, layer, clock, nextSkew, common }: CrewOptions): Crew {
+  const members = new Set<Member>()
   const frozen = new Map<string, Promise<void>>()
   const leaving = new Set<Promise<void>>()
   let hired = 0
@@ -51,7 +54,11 @@ export function createCrew({ spares, layer, clock, nextSkew, common }: CrewOptio
       const name = `${role}#${++hired}`
       const member = { name, role, worker }
       layer.register(name, worker.pid)
-      void worker.gone.then(() => layer.unregister(name))
+      members.add(member)
+      void worker.gone.then(() => {
+        members.delete(member)
+        layer.unregister(name)
+      })
       worker.tell({
         kind: 'assign',
         assignment: { ...common, name, role, skewMs: nextSkew(), endpoints: layer.endpointsFor(name) },
@@ -69,6 +76,9 @@ export function createCrew({ spares, layer, clock, nextSkew, common }: CrewOptio
     dismiss: (member) => {
       const going = leave(member).finally(() => leaving.delete(going))
       leaving.add(going)
+    },
+    disband: () => {
+      for (const { worker } of members) worker.kill()
     },
     thawed: async () => {
       while (frozen.size + leaving.size > 0) await Promise.all([...frozen.values(), ...leaving])

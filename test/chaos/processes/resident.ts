@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Role } from '../topology.ts'
 import type { Crew, Member } from './crew.ts'
 
@@ -8,13 +9,19 @@ export type Resident = {
   readonly retire: () => void
 }
 
+/** After a process that could not be started, ms of real time. */
+const RETRY_MS = 200
+
 export function keepResident(crew: Crew, role: Role, welcome: (member: Member) => void): Resident {
   let current: Member | undefined
   let retired = false
   const live = async (): Promise<void> => {
     while (!retired) {
       const member = await crew.hire(role).catch(() => undefined)
-      if (member === undefined) continue
+      if (member === undefined) {
+        await delay(RETRY_MS)
+        continue
+      }
       current = member
       welcome(member)
       await member.worker.gone

@@ -58,6 +58,7 @@ export function createSpares({
   return {
     startMs: () => first,
     take: async () => {
+      if (stopped) throw new Error('the run has ended: no process is started any more')
       const next = waiting.shift() ?? start()
       fill()
       return next
