@@ -2,6 +2,7 @@ import type { Sample } from './sample.ts'
 import type { Step } from './step.ts'
 import { apps } from './steps/apps.ts'
 import { contracts } from './steps/contracts.ts'
+import { doctorClean, driftsMended } from './steps/doctor.ts'
 import { handledOnce } from './steps/handled.ts'
 import { bootstrapped, deployed, destroyed, updated } from './steps/lifecycle.ts'
 import { parcelsPrepared } from './steps/parcels.ts'
@@ -30,6 +31,8 @@ export function stepsOf(sample: Sample): readonly Step[] {
     ...apps,
     sweeperDelivers(sample),
     updated(sample),
+    doctorClean(),
+    driftsMended(sample),
     permissionsSuffice,
     destroyed(sample),
   ]

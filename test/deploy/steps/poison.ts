@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { type DeadLetter, redriveMessages } from '../../../src/ops/index.ts'
+import {
+  type ActSummary,
+  type DeadLetter,
+  type DeadLetters,
+  type EventView,
+  type OutboxStatus,
+  redriveMessages,
+} from '../../../src/ops/index.ts'
+import { runOutbox } from '../command.ts'
 import { eventually } from '../eventually.ts'
 import type { Sample } from '../sample.ts'
 import { placeOrder, put, readAll, remove } from '../shop.ts'
@@ -34,12 +42,13 @@ export const poisonDies = (sample: Sample): Step => ({
 })
 
 export const poisonRedriven = (sample: Sample): Step => ({
-  title: 'its cause mended, it is redriven and handled',
+  title: 'its cause mended, the command shows and redrives it, and it is handled',
   run: async (world) => {
     const { shopTable, ledgerTable } = sample.outputs()
     await remove(world, shopTable, BLOCKED)
-    const report = await redriveMessages(queueOf(world, sample), () => true)
-    assert.deepEqual(report, { redriven: 1, failed: 0, left: 0 })
+    await lookByCommand()
+    const { code, json } = await runOutbox<ActSummary>('redrive', '--handler', HANDLER, '--yes', '--by', 'ann')
+    assert.deepEqual([code, json.done, json.kept, json.left], [0, 1, 0, 0])
     const mail = await eventually('its mail', async () =>
       (await readAll(world, shopTable)).find(({ pk }) => pk === mailKey(POISON.orderId)),
     )
@@ -51,6 +60,25 @@ export const poisonRedriven = (sample: Sample): Step => ({
     return undefined
   },
 })
+
+/** What an operator who has read the alarm types first. */
+async function lookByCommand(): Promise<void> {
+  const status = await runOutbox<OutboxStatus>('status')
+  assert.equal(status.code, 1)
+  const letters = status.json.consumers.map(({ name, deadLetters }) => [name, deadLetters.visible])
+  assert.deepEqual(Object.fromEntries(letters), { shop: 1, shipping: 0 })
+  const listed = await runOutbox<DeadLetters>('dead-letters')
+  assert.deepEqual(
+    listed.json.groups.map(({ handler, count }) => [handler, count]),
+    [[HANDLER, 1]],
+  )
+  const { json: view } = await runOutbox<EventView>('show', listed.json.groups[0]?.example ?? '')
+  assert.equal(view.row?.type, 'order.confirmation-requested')
+  assert.deepEqual(
+    view.handlers.map(({ name, status }) => [name, status]),
+    [[HANDLER, 'dead']],
+  )
+}
 
 /** What is in the dead-letter queue, left there. */
 async function lookAt(world: World, sample: Sample): Promise<DeadLetter[]> {
