@@ -1,8 +1,10 @@
 import { Command, CommanderError } from 'commander'
 import { actCommand } from './act-command.ts'
 import { deadLettersCommand } from './dead-letters-command.ts'
+import { demoCommand } from './demo-command.ts'
 import { doctorCommand } from './doctor-command.ts'
 import { forgetCommand } from './forget-command.ts'
+import { installCommand } from './install-command.ts'
 import { EXIT, type ExitCode, type Io } from './io.ts'
 import { listCommand } from './list-command.ts'
 import { replayCommand } from './replay-command.ts'
@@ -44,6 +46,8 @@ export async function runCli(argv: readonly string[], given: Omit<Io, 'finish'>,
     replayCommand(io),
     forgetCommand(io),
     doctorCommand(io),
+    installCommand(io),
+    demoCommand(io),
   ]
   for (const command of commands) program.addCommand(command)
   for (const one of [program, ...program.commands]) {

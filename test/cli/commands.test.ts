@@ -122,15 +122,25 @@ describe('bad input', () => {
 })
 
 describe('help', () => {
-  it.each(['', 'status', 'dead-letters', 'show', 'list', 'redrive', 'discard', 'forget', 'replay', 'doctor'])(
-    'of "%s" fits 80 columns and has examples',
-    async (name) => {
-      const { code, out } = await runCommand(name === '' ? ['--help'] : [name, '--help'])
-      expect(code).toBe(EXIT.ok)
-      expect(out).toMatch(name === '' ? /Exit codes:/ : /Examples:\n {2}\$ dynamodb-outbox/)
-      expect(widest(out)).toBeLessThanOrEqual(80)
-    },
-  )
+  it.each([
+    '',
+    'status',
+    'dead-letters',
+    'show',
+    'list',
+    'redrive',
+    'discard',
+    'forget',
+    'replay',
+    'doctor',
+    'install',
+    'demo',
+  ])('of "%s" fits 80 columns and has examples', async (name) => {
+    const { code, out } = await runCommand(name === '' ? ['--help'] : [name, '--help'])
+    expect(code).toBe(EXIT.ok)
+    expect(out).toMatch(name === '' ? /Exit codes:/ : /Examples:\n {2}\$ dynamodb-outbox/)
+    expect(widest(out)).toBeLessThanOrEqual(80)
+  })
 
   it('of the version', async () => {
     expect(await runCommand(['--version'])).toMatchObject({ code: EXIT.ok, out: '1.2.3\n' })
