@@ -64,14 +64,14 @@ describe('a row for pull workers', () => {
     expect(read({ v: '2' }).kind).toBe('waiting')
   })
 
-  it.each([
+  it.each<[{ readonly pk?: string; readonly claims?: unknown }, string]>([
     [{ pk: 'K#other/a' }, 'the key has none of the two forms, or another source than `shard`'],
     [{ pk: 'foreign' }, 'the key has none of the two forms, or another source than `shard`'],
-    [{ region: undefined }, '`region` is missing'],
+    [{ region: undefined } as object, '`region` is missing'],
     [{ claims: 1.5 }, '`claims` is no whole number'],
     [{ claims: 'x' }, '`claims` is no whole number'],
-    [{ body: undefined }, '`body` is missing or no text'],
-    [{ body: 'x' }, 'the body is not JSON'],
+    [{ body: undefined } as object, '`body` is missing or no text'],
+    [{ body: 'x' } as object, 'the body is not JSON'],
   ])('that cannot be understood says why, and which row it is: %j', (change, reason) => {
     const { pk } = { ...stored, ...change }
     const claims = typeof change.claims === 'number' ? change.claims : 'claims' in change ? 0 : 2

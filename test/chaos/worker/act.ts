@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { HandlerContext } from '../../../src/consumer/handler-context.ts'
 import { isOutboxError, permanentError } from '../../../src/errors.ts'
 import type { Event } from '../../../src/event/event.ts'
@@ -37,9 +36,9 @@ export async function meetTrouble(
 }
 
 /** Nothing comes after it: the signal may take a moment. */
-async function crash(): Promise<never> {
+function crash(): Promise<never> {
   process.kill(process.pid, 'SIGKILL')
-  for (;;) await delay(1000)
+  return new Promise(() => setInterval(() => {}, 1000))
 }
 
 /** Errors of `ctx.commit` that say nothing of the handler. */
