@@ -35,6 +35,8 @@ export default defineConfig([
     minify: true,
     deps: { alwaysBundle: [/.*/] },
     define: { __VERSION__: JSON.stringify(version) },
-    banner: { js: "#!/usr/bin/env node\nimport{createRequire as __r}from'node:module';const require=__r(import.meta.url);" },
+    banner: {
+      js: "#!/usr/bin/env node\nimport{createRequire as __r}from'node:module';const require=__r(import.meta.url);",
+    },
   },
 ])
