@@ -5,7 +5,7 @@ import { deadLetterCopy } from './dead-letter-copy.ts'
 import type { Invocation } from './invocation.ts'
 import { type Job, planJobs, type Registry } from './job.ts'
 import type { Message } from './message.ts'
-import type { RunDependencies, RunOutcome } from './run.ts'
+import type { RunDependencies } from './run.ts'
 import { runHandler } from './run-handler.ts'
 import { notWritten } from './settle-run.ts'
 
@@ -77,10 +77,5 @@ async function deadLetter(
   telemetry.count('deadLettered')
   logger.error('event dead-lettered', { eventId, handler, attempts })
   const buried = await ledger.bury(exhausted)
-  return buried.status === 'settled' ? buried : combineRun(notWritten(dependencies, exhausted, buried))
-}
-
-/** What stands where a row could not be marked dead: never a row at its limit under another version. */
-function combineRun(outcome: RunOutcome): DeliveryOutcome {
-  return outcome.status === 'exhausted' ? { status: 'settled' } : outcome
+  return buried.status === 'settled' ? buried : notWritten(dependencies, exhausted, buried)
 }

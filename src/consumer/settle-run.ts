@@ -74,7 +74,7 @@ export function notWritten(
   { telemetry, clock }: Pick<RunDependencies, 'telemetry' | 'clock'>,
   claim: Pick<Claim, 'token'> & { readonly lease?: number },
   outcome: Exclude<SettleOutcome, { status: 'settled' }>,
-): RunOutcome {
+): Extract<RunOutcome, { status: 'settled' | 'unsettled' }> {
   const soon = clock.now() + retryBackoff(1, DEFAULT_BACKOFF) * 1000
   if (outcome.status === 'unavailable') {
     telemetry.count('ledgerUnavailable')
