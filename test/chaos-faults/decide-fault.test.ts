@@ -8,7 +8,7 @@ import { createWeather } from '../chaos/faults/weather.ts'
 const MANY = 4000
 const draw = (operation: string, rates: RequestRates, seed = 1) =>
   Array.from({ length: MANY }, (_, n) =>
-    decideFault({ operation, label: operation }, rates, requestRandom(seed, 'relay#1', n)),
+    decideFault({ operation, label: operation, role: 'relay' }, rates, requestRandom(seed, 'relay#1', n)),
   )
 
 describe('The fault of a request', () => {

@@ -1,9 +1,10 @@
 import type { Clock } from '../../../src/clock.ts'
 import { denied, serverError, throttled } from './aws-answers.ts'
+import { congestedBatch, congestionAt } from './congestion.ts'
 import { decideFault, type Fault } from './decide-fault.ts'
 import type { EngineAnswer } from './forward.ts'
 import { decidePartial } from './partial.ts'
-import type { RequestRates } from './rates.ts'
+import type { FaultRates } from './rates.ts'
 import type { StaleIndex } from './stale-index.ts'
 import type { Journey, TransitOptions } from './transit.ts'
 import type { Denial, Outage } from './weather.ts'
@@ -13,7 +14,8 @@ export type Answered = Promise<EngineAnswer | undefined>
 
 export type CourseDependencies = {
   readonly clock: Clock
-  readonly rates: () => RequestRates
+  readonly seed: number
+  readonly rates: () => FaultRates
   readonly transit: (journey: Journey, options?: TransitOptions) => Promise<EngineAnswer>
   readonly stale: StaleIndex
   /** Ends early when the layer is to be calm. */
@@ -25,7 +27,7 @@ export type CourseDependencies = {
 
 /** What becomes of a request whose process lives: as the weather is, and as its own chance decides. */
 export function createCourse(deps: CourseDependencies) {
-  const { clock, transit, stale, sleep, count, behind } = deps
+  const { clock, seed, transit, stale, sleep, count, behind } = deps
 
   /** An engine that is down or a permission that is gone: the request never gets to the engine. */
   const blocked = async ({ request, random }: Journey, against: Outage | Denial): Answered => {
@@ -80,6 +82,9 @@ export function createCourse(deps: CourseDependencies) {
       count(kind)
       return blocked(journey, against)
     }
+    const congestion = congestionAt(seed, clock.now(), deps.rates().congestion)
+    const congested = congestion && congestedBatch(request, congestion)
+    if (congested !== undefined) return transit(journey, { part: congested })
     const fault = decideFault(request, deps.rates(), random)
     if (!COUNTED_IN_TRANSIT.has(fault.kind)) {
       marks.push(describe(fault))

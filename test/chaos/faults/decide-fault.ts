@@ -35,18 +35,16 @@ const ANY: readonly (keyof RequestRates)[] = [
   'serverError',
 ]
 
+type Asked = Pick<LayerRequest, 'operation' | 'label' | 'role'>
+
 /**
  * At most one fault for a request, by the rates and the chance of that request alone. Receiving is not repeated or put
  * off: what nobody awaits any more would only hide messages until their visibility ends, and teach nothing else.
  */
-export function decideFault(
-  request: Pick<LayerRequest, 'operation' | 'label'>,
-  rates: RequestRates,
-  random: Random,
-): Fault {
+export function decideFault(request: Asked, rates: RequestRates, random: Random): Fault {
   let left = random()
   const kind = kindsFor(request).find((candidate) => {
-    left -= rates[candidate]
+    left -= rates[candidate] * weightOf(candidate, request)
     return left < 0
   })
   switch (kind) {
@@ -67,7 +65,7 @@ export function decideFault(
   }
 }
 
-function kindsFor({ operation, label }: Pick<LayerRequest, 'operation' | 'label'>): readonly (keyof RequestRates)[] {
+function kindsFor({ operation, label }: Asked): readonly (keyof RequestRates)[] {
   const kinds = operation === 'ReceiveMessage' ? ANY.filter((kind) => kind !== 'late' && kind !== 'duplicated') : ANY
   return [
     ...kinds,
@@ -76,4 +74,10 @@ function kindsFor({ operation, label }: Pick<LayerRequest, 'operation' | 'label'
     ...(label === 'Query index' ? (['staleIndex'] as const) : []),
     ...(operation === 'GetItem' || operation === 'BatchGetItem' ? (['staleRead'] as const) : []),
   ]
+}
+
+/** What much depends on and comes seldom is struck more often: a send in part, a change of one row, a writer's transaction. */
+function weightOf(kind: keyof RequestRates, { operation, role }: Asked): number {
+  if (kind === 'partial') return operation === 'SendMessageBatch' ? 4 : operation === 'UpdateItem' ? 3 : 1
+  return kind === 'inProgress' && role === 'writer' ? 3 : 1
 }

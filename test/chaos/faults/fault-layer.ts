@@ -89,7 +89,7 @@ export async function startFaultLayer(options: FaultLayerOptions): Promise<Fault
     count,
   })
   const stale = createStaleIndex()
-  const course = createCourse({ clock, rates: () => rates, transit, stale, sleep, count, behind })
+  const course = createCourse({ clock, seed: seed + 3, rates: () => rates, transit, stale, sleep, count, behind })
   const pidOf = (process: string): number | undefined => pids.get(process)
   const { tell } = recorder
   const assault = createAssault({ clock, transit, pidOf, signal: sendSignal, sleep, counts, tell, behind })

@@ -22,12 +22,14 @@ export type RequestRates = {
   readonly staleRead: number
 }
 
-/** How many of each begin in a minute of the rig's clock. */
+/** How many outages and denials begin in a minute of the rig's clock. */
 export type WeatherRates = {
   /** An engine that does not answer for seconds; one of the two. */
   readonly outages: number
   /** A role that is denied one operation, or all, for seconds. */
   readonly denials: number
+  /** For which share of the time some groups of FIFO queues are congested: 0 to 1. */
+  readonly congestion: number
 }
 
 export type FaultRates = RequestRates & WeatherRates
@@ -46,6 +48,7 @@ export const CALM: FaultRates = {
   staleRead: 0,
   outages: 0,
   denials: 0,
+  congestion: 0,
 }
 
 /** Each kind often enough to meet every operation within a minute, and rare enough that work gets done. */
@@ -63,4 +66,5 @@ export const STORMY: FaultRates = {
   staleRead: 0.3,
   outages: 0.4,
   denials: 0.6,
+  congestion: 0.4,
 }

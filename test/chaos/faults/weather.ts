@@ -14,7 +14,7 @@ export type Denial = { readonly role: string; readonly operation: string | undef
 export type Weather = {
   /** What stands against this request now, if anything. ms of the rig's clock. */
   readonly against: (request: LayerRequest, now: number) => Outage | Denial | undefined
-  readonly setRates: (rates: WeatherRates, now: number) => void
+  readonly setRates: (rates: Pick<WeatherRates, 'outages' | 'denials'>, now: number) => void
   readonly outage: (outage: Outage) => void
   readonly deny: (denial: Denial) => void
   /** Ends all of it. */
@@ -32,7 +32,7 @@ const MINUTE_MS = 60_000
 export function createWeather(seed: number): Weather {
   const random = seededRandom(seed)
   const asked = new Map<string, Pick<LayerRequest, 'role' | 'operation'>>()
-  let rates: WeatherRates = { outages: 0, denials: 0 }
+  let rates: Pick<WeatherRates, 'outages' | 'denials'> = { outages: 0, denials: 0 }
   let outage: Outage | undefined
   let denial: Denial | undefined
   let nextOutage = Number.POSITIVE_INFINITY

@@ -99,9 +99,9 @@ function mixedEvents(random: () => number, tx: string): NewEvent<EventData>[] {
   return [...ordered, ...unordered]
 }
 
-/** Two groups get an eighth of all. */
+/** Three groups get a fifth of all. */
 function autoGroup(random: () => number): string {
-  return random() < 0.125 ? `g${whole(random, 0, 1)}` : `g${whole(random, 2, AUTO_GROUPS - 1)}`
+  return random() < 0.2 ? `g${whole(random, 0, 2)}` : `g${whole(random, 3, AUTO_GROUPS - 1)}`
 }
 
 /** A key that others write too, mostly with equal content; under `commit` beside an event that is new. */
@@ -121,7 +121,7 @@ function dataOf(random: () => number, type: TypeName, tx: string): EventData {
   const { to, handlers } = TYPES[type]
   const trouble = troubleOf(random, handlers)
   const applies = (handlers as readonly string[]).includes('main/apply')
-  const isLong = (to as readonly string[]).includes('side') && random() < 0.006
+  const isLong = (to as readonly string[]).includes('side') && random() < 0.02
   return {
     tx,
     ...(trouble === NOTHING ? {} : { trouble }),
