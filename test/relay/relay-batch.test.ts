@@ -279,6 +279,43 @@ describe('failures on the stream path', () => {
     expect(world.queue.delivered).toHaveLength(1)
   })
 
+  it('reports old records whose rows cannot be read back, and leaves alone those whose row is gone', async () => {
+    const world = createRelayWorld()
+    const old = unorderedRow('old', { created: world.clock.now() - 600_000 })
+    const gone = unorderedRow('gone', { created: world.clock.now() - 600_000 })
+    world.store.put(old)
+    world.store.fail('readRows')
+    expect(await world.relayRecords(records([old, gone]))).toEqual([1, 2].map(numbered))
+    expect(world.log).toEqual([
+      { level: 'warn', message: 'table could not be read', fields: { records: 2, reason: 'Error' } },
+    ])
+    world.store.mend()
+    expect(await world.relayRecords(records([old, gone]))).toEqual([])
+    expect(world.queue.delivered).toHaveLength(1)
+    expect(world.counts.get('leftToSweeper')).toBe(1)
+  })
+
+  it('reads no old record back once its time is over', async () => {
+    const world = createRelayWorld()
+    const old = unorderedRow('old', { created: world.clock.now() - 600_000 })
+    expect(await world.relay([old], { remainingMs: 0 })).toEqual([])
+    expect(world.store.calls.get('readRows')).toBeUndefined()
+    expect(world.counts.get('leftToSweeper')).toBe(1)
+  })
+
+  it('reports a foreign row without due that could not be given one: nobody else would find it', async () => {
+    const world = createRelayWorld()
+    const row = {
+      ...unorderedRow('y', { extra: { v: undefined, due: undefined } }),
+      pk: { S: 'theirs' },
+      sk: { S: '7' },
+    }
+    world.queue.fails = ({ deduplicationId }) => (deduplicationId === sha256('theirs|7') ? 'down' : undefined)
+    world.store.fail('list')
+    expect(await world.relay([row, unorderedRow('a')])).toEqual([1].map(numbered))
+    expect(world.counts.get('leftToSweeper')).toBeUndefined()
+  })
+
   it('counts a mark that fails and leaves the row to the sweeper, unreported', async () => {
     const world = createRelayWorld()
     world.store.disturbMarks('ok', 'failed')

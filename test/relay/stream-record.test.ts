@@ -26,6 +26,34 @@ describe('readRecord', () => {
     expect(readRecord(record(orderedRow('g', 1, { extra: { v: { N: '9' } } })), at).kind).toBe('group')
   })
 
+  it('takes what says nothing of its age for fresh', () => {
+    const ageless = unorderedRow('k', { extra: { created: undefined } })
+    expect(readRecord(record(ageless, { createdAt: undefined }), at).kind).toBe('image')
+    const { dynamodb, ...rest } = record(ageless) as { dynamodb: object }
+    const undated = { ...rest, dynamodb: { ...dynamodb, ApproximateCreationDateTime: undefined } }
+    expect(readRecord(undated as never, at).kind).toBe('image')
+    const unnumbered = { ...rest, dynamodb: { ...dynamodb, SequenceNumber: undefined } }
+    expect(readRecord(unnumbered as never, at)).toMatchObject({ number: '' })
+  })
+
+  it('takes the key from the record’s keys where the image lacks it, and from the image where they do', () => {
+    const { pk, sk, ...image } = unorderedRow('k')
+    const { dynamodb, ...rest } = record(unorderedRow('k')) as { dynamodb: object }
+    const bare = { ...rest, dynamodb: { ...dynamodb, NewImage: image, Keys: { pk, sk } } }
+    expect(readRecord(bare as never, at)).toMatchObject({
+      kind: 'image',
+      key: { pk: 'K#shop/k', sk: '-' },
+      reading: { kind: 'pending' },
+    })
+    const keyless = { ...rest, dynamodb: { ...dynamodb, Keys: undefined } }
+    expect(readRecord(keyless as never, at)).toMatchObject({ kind: 'image', key: { pk: 'K#shop/k', sk: '-' } })
+  })
+
+  it('asks for the group of an ordered row that brings no image', () => {
+    const { dynamodb, ...rest } = record(orderedRow('g', 1)) as { dynamodb: object }
+    expect(readRecord({ ...rest, dynamodb: { ...dynamodb, NewImage: undefined } } as never, at).kind).toBe('group')
+  })
+
   it('has a row read back whose record or row is older than the grace', () => {
     const old = NOW - 121_000
     expect(readRecord(record(unorderedRow('k', { created: old })), at).kind).toBe('read-back')
