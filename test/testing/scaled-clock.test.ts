@@ -23,7 +23,7 @@ describe('scaled clock', () => {
 
   it("rejects a sleep with the signal's reason", async () => {
     const clock = scaledClock({ speed: 2, origin: 0 })
-    await expect(clock.sleep(60_000, AbortSignal.abort(new Error('enough')))).rejects.toThrow('aborted')
+    await expect(clock.sleep(60_000, AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')
   })
 
   it("is the machine's own clock at speed 1, and refuses a speed that is none", () => {
