@@ -87,15 +87,15 @@ describe('reads of rows', () => {
 
   it('of the row before tell present from absent, and a transaction under way from an error', async () => {
     const pair = { pk: 'G#s/g', before: '0000000000000001', row: '0000000000000002' } as never
-    const before = async (answer: unknown) => {
+    const lookAt = async (answer: unknown) => {
       const { store, signal } = scripted(answer)
       return store.readBefore(pair, signal).catch(({ name }: Error) => name)
     }
-    expect(await before({ Responses: [{ Item: orderedRow('g', 1) }, {}] })).toBe('present')
-    expect(await before({ Responses: [{}, {}] })).toBe('absent')
-    expect(await before({})).toBe('absent')
-    expect(await before(awsError('TransactionCanceledException'))).toBe('busy')
-    expect(await before(awsError('AccessDeniedException'))).toBe('AccessDeniedException')
+    expect(await lookAt({ Responses: [{ Item: orderedRow('g', 1) }, {}] })).toBe('present')
+    expect(await lookAt({ Responses: [{}, {}] })).toBe('absent')
+    expect(await lookAt({})).toBe('absent')
+    expect(await lookAt(awsError('TransactionCanceledException'))).toBe('busy')
+    expect(await lookAt(awsError('AccessDeniedException'))).toBe('AccessDeniedException')
   })
 })
 
