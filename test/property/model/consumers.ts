@@ -11,8 +11,6 @@ import { REGION, silent, type World } from './world.ts'
 
 const FUNCTION_MS = 30_000
 const POLL_MS = 700
-/** A lease, and some invocations of others before its turn comes. ms */
-const LONGEST_RETURN_MS = 300_000
 
 /** A consumer and its mapping: it polls as long as the queue holds anything, in several invocations at once. */
 export function startConsumers(world: World): void {
@@ -33,7 +31,6 @@ function startConsumer(world: World, { name, queue: queueName }: Named): void {
     next = Number.POSITIVE_INFINITY
     const room = running < (world.isCalm() ? 3 : plan.concurrency)
     const messages = room ? queue.receive(world.isCalm() ? 10 : plan.batch) : []
-    for (const { messageId } of messages) checkReturn(messageId)
     if (messages.length > 0) invoke(messages)
     const shows = queue.depth().visible > 0 ? scheduler.now() : queue.nextVisibleAt(scheduler.now())
     if (shows !== undefined) pollAt(shows)
@@ -44,16 +41,6 @@ function startConsumer(world: World, { name, queue: queueName }: Named): void {
     unplan()
     next = at
     unplan = scheduler.at(at, poll)
-  }
-  /** What a dead process had comes back soon after its claims have lapsed, not after the queue's own long time. */
-  const abandoned = new Map<string, number>()
-  const checkReturn = (messageId: string): void => {
-    const died = abandoned.get(messageId)
-    abandoned.delete(messageId)
-    if (died !== undefined && scheduler.now() - died > LONGEST_RETURN_MS)
-      books.breach(
-        `a message of ${name} comes back ${Math.round((scheduler.now() - died) / 1000)} s after its process died`,
-      )
   }
   const invoke = (messages: readonly StoredMessage[]): void => {
     running += 1
@@ -69,11 +56,7 @@ function startConsumer(world: World, { name, queue: queueName }: Named): void {
     }
     // A process that stands still is replaced, not ended: once it moves again it goes on where it was.
     const cancel = scheduler.in(FUNCTION_MS, () => (process.isFrozen() ? finish() : process.kill('its time is over')))
-    process.onEnd(() => {
-      finish()
-      if (world.wire.met(process).some((met) => !HARMLESS.test(met) || met.endsWith('VisibilityBatch'))) return
-      for (const { messageId } of messages) abandoned.set(messageId, scheduler.now())
-    })
+    process.onEnd(finish)
     const Records = messages.map((message) => recordOf(message, queue.arn))
     consumer({ Records }, { getRemainingTimeInMillis: () => end - process.clock.now() }).then(
       ({ batchItemFailures }) => {

@@ -19,7 +19,7 @@ const ALL_ACTS: readonly Act[] = [
 ]
 
 /** What is worth its time in a run of the whole. */
-const { many: _many, refused: _refused, flood: _flood, last: _last, mixed: _mixed, ...COMMON } = STEPS
+const { many: _many, flood: _flood, last: _last, ...COMMON } = STEPS
 
 /** Which part of the pipeline a property looks at closely; the rest runs along. */
 export const FOCI = {
@@ -32,8 +32,6 @@ export const FOCI = {
   relay: {
     steps: fc.oneof(
       STEPS.auto,
-      STEPS.auto,
-      STEPS.burst,
       STEPS.numbered,
       STEPS.late,
       STEPS.keyed,
@@ -52,21 +50,8 @@ export const FOCI = {
     acts: ALL_ACTS,
     maxChapters: 2,
   },
-  expiry: {
-    steps: fc.oneof(STEPS.auto, STEPS.auto, STEPS.again, STEPS.again, STEPS.keyed, STEPS.job),
-    faults: faultsOf('writer', 'consumer'),
-    acts: ['ok', 'ok', 'throw', 'permanent'],
-    maxChapters: 3,
-    rests: fc.constantFrom(8 * 86_400, 40 * 86_400),
-  },
-  rounds: {
-    steps: fc.oneof(STEPS.refused, STEPS.refused, STEPS.redriveRows, STEPS.replay),
-    faults: faultsOf('relay', 'sweeper'),
-    acts: ['ok'],
-    maxChapters: 1,
-  },
   backlog: {
-    steps: fc.oneof(STEPS.flood, STEPS.mixed, STEPS.last, STEPS.last, STEPS.last),
+    steps: fc.oneof(STEPS.flood, STEPS.last, STEPS.last, STEPS.last),
     faults: faultsOf('relay', 'sweeper'),
     acts: ['ok'],
     maxChapters: 1,

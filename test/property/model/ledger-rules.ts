@@ -1,8 +1,7 @@
 import type { Entry } from '../../../src/ledger/entry.ts'
 import { fromItem } from '../../../src/ledger/statements.ts'
 import { type Books, count, lifeKey } from './books.ts'
-import { keyOf, type Table } from './engine/table.ts'
-import type { Item } from './engine/values.ts'
+import type { Table } from './engine/table.ts'
 import { MAX_ATTEMPTS } from './plan.ts'
 
 const KEEP_SECONDS = { min: 86_400 * 29.9, max: 86_400 * 30.1 }
@@ -29,11 +28,6 @@ export function watchLedger(table: Table, books: Books, { skew, nameOf }: Ledger
     const fault = isClaim ? faultOfClaim(before, after, at, skew) : faultOfEnd(before, after)
     if (!isClaim && after.status !== 'dead' && by?.owns(after.token) !== true)
       wrong(`written by ${by?.name}, whose it is not`)
-    if (isClaim && after.status === 'alone') {
-      for (const other of table.items())
-        if (isRunning(other) && by?.owns(other.token?.S ?? '') === true && keyOf(other) !== keyOf(now))
-          wrong(`taken alone, while ${by.name} runs ${nameOf(other.pk?.S ?? '')} ${other.sk?.S}`)
-    }
     if (fault !== undefined) wrong(fault)
     if (isClaim) {
       count(books.claims, lifeKey(after))
@@ -46,10 +40,6 @@ export function watchLedger(table: Table, books: Books, { skew, nameOf }: Ledger
       wrong(`${after.attempts} attempts, ${spent} runs failed`)
     if (after.attempts > Math.max(MAX_ATTEMPTS, books.claims.get(lifeKey(after)) ?? 0)) wrong('more attempts than runs')
   })
-}
-
-function isRunning({ status, lease }: Item): boolean {
-  return (status?.S === 'running' || status?.S === 'alone') && lease !== undefined
 }
 
 function faultOfClaim(before: Entry | undefined, after: Entry, at: number, skew: number): string | undefined {

@@ -4,8 +4,11 @@ import { type Focus, planOf } from './arbitraries.ts'
 import { FOCI } from './foci.ts'
 import { play } from './play.ts'
 
-/** Runs more, or others: `MODEL_RUNS=10 MODEL_SEED=1 npx vitest run test/property/model`. */
-const { MODEL_RUNS = '1', MODEL_SEED } = process.env
+/**
+ * The same plans each time, so that it is the change at hand that a failure tells of. More, or others:
+ * `MODEL_RUNS=10 MODEL_SEED=7 npx vitest run test/property/model`.
+ */
+const { MODEL_RUNS = '1', MODEL_SEED = '1' } = process.env
 
 /** Plays plans until one breaks a promise; then shrinks it, and prints seed, plan and story. */
 async function holds(focus: Focus, runs: number): Promise<void> {
@@ -13,8 +16,7 @@ async function holds(focus: Focus, runs: number): Promise<void> {
     const { breaches, story } = await play(plan)
     if (breaches.length > 0) throw new Error(`${breaches.join('\n')}\n\n${story}\n`)
   })
-  const seed = MODEL_SEED === undefined ? {} : { seed: Number(MODEL_SEED) }
-  await fc.assert(property, { numRuns: runs * Number(MODEL_RUNS), ...seed })
+  await fc.assert(property, { numRuns: runs * Number(MODEL_RUNS), seed: Number(MODEL_SEED) })
 }
 
 describe('the model of the whole', { timeout: 600_000 }, () => {
@@ -25,10 +27,6 @@ describe('the model of the whole', { timeout: 600_000 }, () => {
 
   it('consumers have every effect once, in order and within its attempts, whatever befalls them', () =>
     holds(FOCI.consumers, 500))
-
-  it('a key or number that comes again after its row or entry has expired begins anew', () => holds(FOCI.expiry, 200))
-
-  it('rows that are refused, die and are redriven are sent in their own round', () => holds(FOCI.rounds, 150))
 
   it('a group with a long tail keeps its order', () => holds(FOCI.backlog, 12))
 

@@ -69,8 +69,6 @@ export type Step = At &
     | { readonly do: 'job'; readonly key: string }
     /** Far more than fits into a few requests. */
     | { readonly do: 'many'; readonly key: string }
-    /** More than is read at a time, the first for two queues and all others for one. */
-    | { readonly do: 'mixed'; readonly group: string }
     /** A long tail of a group, of which the stream says nothing. */
     | { readonly do: 'flood'; readonly group: string }
     | { readonly do: 'redrive-rows' }

@@ -6,8 +6,6 @@ import type { Scheduler } from './scheduler.ts'
 export type Process = {
   readonly role: Role
   readonly name: string
-  /** ms */
-  readonly born: number
   readonly clock: Clock
   readonly isAlive: () => boolean
   readonly isFrozen: () => boolean
@@ -62,7 +60,6 @@ export function createProcess({ scheduler, role, name, skew, random, tell, stops
   const process: Process = {
     role,
     name,
-    born: scheduler.now(),
     clock: { now: () => Math.floor(scheduler.now()) + skew, sleep, random, id },
     isAlive: () => alive,
     isFrozen: () => frozenUntil > scheduler.now(),

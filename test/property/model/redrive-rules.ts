@@ -12,13 +12,11 @@ export type RedriveRules = {
 }
 
 /**
- * What an operator sends back: of a group nothing after one that was not taken; no letter twice within the five minutes; in
- * one pass no letter of a handler that has just failed again.
+ * What an operator sends back: of a group nothing after one that was not taken; no letter twice within the five minutes.
  */
 export function watchRedrives({ now, breach, nameOf }: RedriveRules) {
   const failed = new Map<string, number>()
   const sent = new Map<string, number>()
-  const lives = new Map<string, number>()
 
   const notTaken = ({ entry, by }: Pick<Accepted, 'entry' | 'by'>): void => {
     if (by?.role !== 'operator') return
@@ -37,9 +35,6 @@ export function watchRedrives({ now, breach, nameOf }: RedriveRules) {
     if (isNew && now() - (sent.get(letter) ?? Number.NEGATIVE_INFINITY) < DEDUPLICATION_MS)
       breach(`${by.name} sent ${short} twice`)
     if (isNew) sent.set(letter, now())
-    const round = `${by.name} ${queue} ${short}`
-    if (note !== undefined && note.life > (lives.get(round) ?? note.life)) breach(`${by.name} plays ball with ${short}`)
-    if (note !== undefined) lives.set(round, note.life)
   }
   return { accepted, notTaken }
 }

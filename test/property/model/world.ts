@@ -73,7 +73,6 @@ export function createWorld(plan: Plan): World {
     wire,
     region: REGION,
     tables: ['outbox', 'ledger', 'data'],
-    onRead: (process, keys, begun) => sends.readAt(process, keys, begun),
     describe: describeDynamo(story),
   })
   const refuses = (queue: string, body: string): boolean => {
@@ -95,12 +94,6 @@ export function createWorld(plan: Plan): World {
       refuses(queue, MessageBody)
         ? { code: 'InvalidMessageContents', message: 'not these characters', senderFault: true }
         : undefined,
-    onSend: (process, entries) =>
-      sends.sending(
-        process,
-        entries.map(({ MessageBody }) => MessageBody),
-      ),
-    onTwice: (queue) => books.breach(`two entries of one group in one request to ${queue}`),
     onRefuse: (entry) => redrives.notTaken(entry),
     onAccept: (accepted) => {
       rules.accepted(accepted)
@@ -146,8 +139,7 @@ export function createWorld(plan: Plan): World {
       scheduler,
       role,
       name,
-      // Writers differ among each other: the later one of a group may be the earlier one by its clock.
-      skew: role === 'writer' && luck('skewed', name) < 0.5 ? 0 : skew(role),
+      skew: skew(role),
       random,
       tell: story.tell,
       stops: noteCrashes,

@@ -11,7 +11,6 @@ import { REFUSED, REGION, type World } from './world.ts'
 
 const MANY = 50
 const FLOOD = 120
-const MIXED = 32
 
 type Transaction = {
   readonly events: readonly NewEvent[]
@@ -44,19 +43,10 @@ async function transactionOf(
     case 'auto':
       return {
         events: Array.from({ length: step.count }, (_, n) => ({
-          ...base(
-            { type: step.type, trait: step.trait === 'refused' && n < step.count - 1 ? undefined : step.trait },
-            n,
-          ),
+          ...base(step, n),
           group: step.group,
           sequence: 'auto' as const,
         })),
-      }
-    case 'mixed':
-      return {
-        events: Array.from({ length: MIXED }, (_, n) => {
-          return { ...base({ type: n === 0 ? 'both' : 'one' }, n), group: step.group, sequence: 'auto' as const }
-        }),
       }
     case 'numbered':
       return numbered(world, process, step)

@@ -5,9 +5,8 @@ import type { Wire } from '../wire.ts'
 import { abortable } from './abortable.ts'
 import { type Engine, tableFinder } from './engine.ts'
 import { createReads } from './reads.ts'
-import { createTable, keyOf, type Table } from './table.ts'
+import { createTable, type Table } from './table.ts'
 import { createTransactions } from './transactions.ts'
-import type { Item } from './values.ts'
 import { createWrites } from './writes.ts'
 
 export type ModelDynamo = {
@@ -24,8 +23,6 @@ export type ModelDynamoOptions = {
   readonly wire: Wire
   readonly tables: readonly string[]
   readonly region: string
-  /** Told which rows a process was shown, by a read that it began then. */
-  readonly onRead: (process: Process, keys: readonly string[], begun: number) => void
   /** A line for the story; undefined: none. */
   readonly describe: (op: string, input: unknown) => (() => string) | undefined
 }
@@ -37,7 +34,7 @@ type Command = { readonly constructor: { readonly name: string }; readonly input
  * so that whoever changes one changes what happens. Held to the contract suites of the engines.
  */
 export function createModelDynamo(options: ModelDynamoOptions): ModelDynamo {
-  const { scheduler, luck, wire, describe, region, onRead } = options
+  const { scheduler, luck, wire, describe, region } = options
   const { now } = scheduler
   /** Whose request is carried out: all that it changes, it changes at once. */
   let author: Process | undefined
@@ -82,27 +79,11 @@ export function createModelDynamo(options: ModelDynamoOptions): ModelDynamo {
           return answer
         }
         const request = { service: 'dynamo', target: 'dynamo', op, about: describe(op, input), apply } as const
-        const begun = now()
-        const answer = abortable(() => wire.call(process, request), options)
-        if (op !== 'Query' && op !== 'BatchGetItem') return answer
-        return answer.then((shown) => {
-          onRead(process, keysIn(shown), begun)
-          return shown
-        })
+        return abortable(() => wire.call(process, request), options)
       }
       return { send, config: { region: async () => region, serviceId: 'DynamoDB' } } as unknown as DynamoDBClient
     },
   }
-}
-
-function keysIn(shown: object): string[] {
-  const { Items, Responses } = shown as {
-    Items?: readonly Item[]
-    Responses?: Readonly<Record<string, readonly Item[]>>
-  }
-  return [...(Items ?? []), ...Object.values(Responses ?? {}).flat()]
-    .filter(({ body }) => body !== undefined)
-    .map(keyOf)
 }
 
 function hasEntries({ slots }: Table, input: unknown): boolean {

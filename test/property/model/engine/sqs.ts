@@ -34,10 +34,6 @@ export type ModelSqsOptions = {
   readonly refuses: (queue: string, entry: WireEntry) => SqsFault | undefined
   /** Told of every entry that is accepted, duplicates included. */
   readonly onAccept: (accepted: Accepted) => void
-  /** Told of a batch as its request is made. */
-  readonly onSend: (process: Process, entries: readonly WireEntry[]) => void
-  /** Told of a request with two entries of one group: the second may be taken, and the first not. */
-  readonly onTwice: (queue: string) => void
   /** Told of every entry of a batch that was not taken, though others of it may have been. */
   readonly onRefuse: (entry: Pick<Accepted, 'queue' | 'entry' | 'by'>) => void
   readonly describe: (op: string, input: unknown) => (() => string) | undefined
@@ -48,8 +44,15 @@ type Input = Omit<SqsInput, 'Entries'> & Partial<WireEntry> & { readonly Entries
 type Command = { readonly constructor: { readonly name: string }; readonly input: Input }
 
 /** SQS in memory, as its own commands: the strict rules and queues of the test kit behind the wire. */
-export function createModelSqs(options: ModelSqsOptions): ModelSqs {
-  const { clock, luck, wire, refuses, onAccept, onRefuse, onSend, onTwice, describe } = options
+export function createModelSqs({
+  clock,
+  luck,
+  wire,
+  refuses,
+  onAccept,
+  onRefuse,
+  describe,
+}: ModelSqsOptions): ModelSqs {
   const registry = createQueueRegistry(clock)
   const known = createDeduplicationWindow<object>()
   let sequence = 0
@@ -85,8 +88,6 @@ export function createModelSqs(options: ModelSqsOptions): ModelSqs {
   const sendBatch = (queue: LocalQueue, { Entries = [] }: Input, partial: Part): object => {
     const whole = sendBatchFault(Entries)
     if (whole !== undefined) throw thrown(whole)
-    const groups = Entries.map(({ MessageGroupId }) => MessageGroupId)
-    if (new Set(groups).size < groups.length) onTwice(queue.name)
     // Some faults of one entry SQS answers for the whole request, and takes none of it.
     const bad = Entries.map((entry) => refuses(queue.name, entry)).find((found) => found !== undefined)
     if (bad !== undefined && luck('whole', ++requests) < 0.5) throw thrown(bad)
@@ -143,7 +144,6 @@ export function createModelSqs(options: ModelSqsOptions): ModelSqs {
       const sendCommand = (command: Command, options?: { readonly abortSignal?: AbortSignal }): Promise<object> => {
         const op = command.constructor.name.replace(/Command$/, '')
         const { input } = command
-        if (op === 'SendMessageBatch') onSend(process, input.Entries ?? [])
         const target = input.QueueUrl?.split('/').at(-1) ?? ''
         const apply = (partial: Part): Promise<object> => {
           const queue = registry.find(input.QueueUrl)

@@ -45,12 +45,12 @@ export function createWrites({ tableOf, luck }: Engine): Writes {
     const answers = parsed.map((statement, n) => {
       // One statement fares badly by itself: it is not carried out, or it is and its part of the answer says otherwise.
       const fate = partial?.(n) ?? 1
-      if (fate < 0.2) return { Error: { Code: 'ThrottlingError' } }
-      if (fate < 0.3) return { Error: { Code: 'TransactionConflict' } }
+      if (fate < 0.25) return { Error: { Code: 'ThrottlingError' } }
+      if (fate < 0.4) return { Error: { Code: 'TransactionConflict' } }
       const refusal = execute(statement)
       // Not every engine shows what stands there.
       if (refusal?.Item !== undefined && luck('shows', ++count) < 0.3) return { Error: { Code: refusal.Code } }
-      if (fate < 0.6) return { Error: { Code: 'InternalServerError' } }
+      if (fate < 0.55) return { Error: { Code: 'InternalServerError' } }
       return refusal === undefined ? {} : { Error: refusal }
     })
     return { Responses: answers }
