@@ -9,8 +9,8 @@ import {
   renewChange,
   versionOf,
 } from '../../src/outbox/pull-changes.ts'
-import { land, unavailable } from '../../src/outbox/pull-write.ts'
 import type { ChangeAnswer, PullStore } from '../../src/outbox/pull-store.ts'
+import { land, unavailable } from '../../src/outbox/pull-write.ts'
 import { deadShard } from '../../src/outbox/row.ts'
 import { testClock } from '../support/clock.ts'
 
