@@ -21,7 +21,9 @@ export function createCallWatch(clock: Clock): CallWatch {
 
   const watch = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
-      await clock.sleep(Math.min(...[...calls].map(({ end }) => end)) - clock.now(), signal)
+      const next = Math.min(...[...calls].map(({ end }) => end))
+      // Its time may be over by now: a process that has little to run with, or was frozen.
+      await clock.sleep(Math.max(0, next - clock.now()), signal)
       const now = clock.now()
       for (const call of calls) if (call.end <= now) call.expire()
     }

@@ -18,9 +18,9 @@ export type Base = {
 
 const SPARES = 2
 const FASTEST = 15
-const SLOWEST = 3
+const SLOWEST = 8
 /** What a process takes to start on a machine that does nothing else, ms. */
-const START_MS = 300
+const START_MS = 500
 
 /** `speed`: default as fast as the machine bears now. */
 export async function openBase({ speed }: { readonly speed: number | undefined }): Promise<Base> {

@@ -50,4 +50,22 @@ describe('createCallWatch', () => {
     expect(await long).toBe('TimeoutError')
     expect(signal?.aborted).toBe(false)
   })
+
+  it('waits no negative time for a call whose time is over before it is watched', async () => {
+    const clock = createManualClock()
+    const slept: number[] = []
+    let late = 0
+    const slow = {
+      ...clock,
+      now: () => clock.now() + 10 * late++,
+      sleep: (ms: number, signal?: AbortSignal) => {
+        slept.push(ms)
+        return clock.sleep(ms, signal)
+      },
+    }
+    const call = expect(createCallWatch(slow).within(5, never)).rejects.toMatchObject({ name: 'TimeoutError' })
+    await clock.advance(0)
+    await call
+    expect(slept).toEqual([0])
+  })
 })
