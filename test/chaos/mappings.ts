@@ -7,8 +7,8 @@ import { FUNCTION_MS, QUEUES, type QueueName } from './topology.ts'
 import type { World } from './world.ts'
 
 /** Invocations of a consumer at once. */
-const CONCURRENCY: Readonly<Record<QueueName, number>> = { main: 3, side: 2, plain: 1 }
-const RELAY_LANES = 2
+const CONCURRENCY: Readonly<Record<QueueName, number>> = { main: 4, side: 3, plain: 2 }
+const RELAY_LANES = 3
 /** Records gather for so long: fuller batches, and more of each to lose at once. */
 const WINDOW_MS = 4000
 const SWEEP_MS = 60_000

@@ -2,7 +2,7 @@ import { setInterval } from 'node:timers'
 import type { Crew, Member } from './processes/crew.ts'
 import { keepResident } from './processes/resident.ts'
 
-const WRITERS = 2
+const WRITERS = 3
 const LOOK_MS = 20
 
 export type Writers = {
