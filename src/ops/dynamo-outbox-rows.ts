@@ -16,7 +16,7 @@ import { keyOf, numberOf } from '../relay/row-image.ts'
 import { HEARTBEAT_PK, type Heartbeat } from '../relay/row-store.ts'
 import { OUTBOX_TABLE } from '../tables.ts'
 import { type RowSummary, SUMMARY_ATTRIBUTES, summarizeRow } from './row-summary.ts'
-import type { CheckedSystem } from './system.ts'
+import type { OutboxRows } from './system.ts'
 
 /** An entry of the index `pending`: of a row that is pending or dead. */
 export type IndexedRow = RowKey & { readonly due: number; readonly created?: number; readonly type?: string }
@@ -37,7 +37,7 @@ const PROJECTION = {
  * a row that changed just now may be listed as it was. Throws errors of the AWS SDK as they are.
  */
 export async function* indexedRows(
-  { dynamo, outboxTable }: CheckedSystem,
+  { dynamo, outboxTable }: OutboxRows,
   shard: string,
 ): AsyncGenerator<readonly IndexedRow[]> {
   let from: Item | undefined
@@ -67,7 +67,7 @@ function indexedRow(item: Item): IndexedRow[] {
 }
 
 /** Consistent, without data: what is not there any more is left out. One request for 100 rows. */
-export async function readSummaries(system: CheckedSystem, keys: readonly RowKey[]): Promise<readonly RowSummary[]> {
+export async function readSummaries(system: OutboxRows, keys: readonly RowKey[]): Promise<readonly RowSummary[]> {
   const found: RowSummary[] = []
   for (let at = 0; at < keys.length; at += KEYS_PER_READ)
     found.push(...(await readPage(system, keys.slice(at, at + KEYS_PER_READ))))
@@ -75,7 +75,7 @@ export async function readSummaries(system: CheckedSystem, keys: readonly RowKey
 }
 
 async function readPage(
-  { dynamo, outboxTable, clock }: CheckedSystem,
+  { dynamo, outboxTable, clock }: OutboxRows,
   keys: readonly RowKey[],
 ): Promise<readonly RowSummary[]> {
   const items: Item[] = []
@@ -96,7 +96,7 @@ async function readPage(
 
 /** One row with its body, consistently read. */
 export async function readRow(
-  { dynamo, outboxTable }: CheckedSystem,
+  { dynamo, outboxTable }: OutboxRows,
   key: RowKey,
 ): Promise<{ readonly summary: RowSummary; readonly body: string | undefined } | undefined> {
   const command = new GetItemCommand({ TableName: outboxTable, Key: itemKey(key), ConsistentRead: true })
@@ -111,7 +111,7 @@ export async function readRow(
  * billed for, the whole table with its data: half a read unit for each 4 KB.
  */
 export async function* scanRows(
-  { dynamo, outboxTable }: CheckedSystem,
+  { dynamo, outboxTable }: OutboxRows,
   segment: { readonly index: number; readonly total: number; readonly after?: RowKey | undefined },
 ): AsyncGenerator<readonly RowSummary[]> {
   let from: Item | undefined = segment.after === undefined ? undefined : itemKey(segment.after)
@@ -131,7 +131,7 @@ export async function* scanRows(
 }
 
 /** By DynamoDB's own count, which may be six hours old. */
-export async function readTableSize({ dynamo, outboxTable }: CheckedSystem): Promise<{ rows: number; bytes: number }> {
+export async function readTableSize({ dynamo, outboxTable }: OutboxRows): Promise<{ rows: number; bytes: number }> {
   const { Table } = await dynamo.send(new DescribeTableCommand({ TableName: outboxTable }))
   return { rows: Table?.ItemCount ?? 0, bytes: Table?.TableSizeBytes ?? 0 }
 }
@@ -140,7 +140,7 @@ export async function readTableSize({ dynamo, outboxTable }: CheckedSystem): Pro
 export async function readHeartbeats({
   dynamo,
   outboxTable,
-}: CheckedSystem): Promise<readonly (Heartbeat & { readonly region: string })[]> {
+}: OutboxRows): Promise<readonly (Heartbeat & { readonly region: string })[]> {
   const { Items = [] } = await dynamo.send(
     new QueryCommand({
       TableName: outboxTable,

@@ -6,7 +6,7 @@ import { KEEP_RELAYED_SECONDS, waitingShard } from '../outbox/row.ts'
 import { itemKey } from '../outbox/row-queries.ts'
 import { type HistoryEntry, withEntry } from './history.ts'
 import type { RowSummary } from './row-summary.ts'
-import type { CheckedSystem } from './system.ts'
+import type { OutboxRows } from './system.ts'
 
 /** `changed`: the row is not as it was read any more, so nothing was written. */
 export type RowChange = 'written' | 'changed'
@@ -25,21 +25,21 @@ type Change = { readonly set: Record<string, AttributeValue>; readonly remove: r
 
 /**
  * Dead → pending, as the next round: sent under a new deduplication id, to those that have not accepted it. Keeps its life.
- * A row that pull workers have had goes back to them, with no claim spent.
+ * A row that pull workers have had goes back to them, with no claim spent. Without an entry nothing is recorded.
  */
-export function redriveDeadRow(system: CheckedSystem, row: RowSummary, entry: HistoryEntry): Promise<RowChange> {
+export function redriveDeadRow(system: OutboxRows, row: RowSummary, entry?: HistoryEntry): Promise<RowChange> {
   const set = {
     shard: { S: waitingShard(row) },
     due: { N: String(system.clock.now()) },
     redrives: { N: String(row.redrives + 1) },
     ...(row.claims === undefined ? {} : { claims: { N: '0' } }),
-    history: historyOf(withEntry(row.history, entry)),
+    ...(entry === undefined ? {} : { history: historyOf(withEntry(row.history, entry)) }),
   }
   return change(system, row, { set, remove: ['expires'] })
 }
 
 /** Dead → relayed, without being sent. Keeps why it was dead; expires like any relayed row. */
-export function discardDeadRow(system: CheckedSystem, row: RowSummary, entry: HistoryEntry): Promise<RowChange> {
+export function discardDeadRow(system: OutboxRows, row: RowSummary, entry: HistoryEntry): Promise<RowChange> {
   const set = { expires: expiry(system), history: historyOf(withEntry(row.history, entry)) }
   return change(system, row, { set, remove: ['shard', 'due'] })
 }
@@ -48,7 +48,7 @@ export function discardDeadRow(system: CheckedSystem, row: RowSummary, entry: Hi
  * Relayed → pending, as the next round and a later life of the handlers named: every destination gets it again. Refused if
  * somebody has replayed it meanwhile.
  */
-export function replayRow(system: CheckedSystem, row: RowSummary, { note, entry }: Replay): Promise<RowChange> {
+export function replayRow(system: OutboxRows, row: RowSummary, { note, entry }: Replay): Promise<RowChange> {
   const set = {
     shard: { S: waitingShard(row) },
     due: { N: String(system.clock.now()) },
@@ -64,7 +64,7 @@ export function replayRow(system: CheckedSystem, row: RowSummary, { note, entry 
  * Takes the data and every text about it out of a row, for good; a row that was not relayed will not be sent. The key
  * stays while the row is kept: the same key with any data is a conflict until then, and no `auto` number is given twice.
  */
-export function forgetRow(system: CheckedSystem, row: RowSummary, entry: HistoryEntry): Promise<RowChange> {
+export function forgetRow(system: OutboxRows, row: RowSummary, entry: HistoryEntry): Promise<RowChange> {
   const set = {
     forgotten: { N: String(entry.at) },
     expires: row.expires === undefined ? expiry(system) : { N: String(row.expires) },
@@ -74,7 +74,7 @@ export function forgetRow(system: CheckedSystem, row: RowSummary, entry: History
 }
 
 async function change(
-  { dynamo, outboxTable }: CheckedSystem,
+  { dynamo, outboxTable }: OutboxRows,
   row: RowSummary,
   { set, remove }: Change,
 ): Promise<RowChange> {
@@ -106,7 +106,7 @@ async function change(
   }
 }
 
-function expiry({ clock }: CheckedSystem): AttributeValue {
+function expiry({ clock }: OutboxRows): AttributeValue {
   return { N: String(Math.floor(clock.now() / 1000) + KEEP_RELAYED_SECONDS) }
 }
 

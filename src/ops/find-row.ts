@@ -7,7 +7,7 @@ import type { Watch } from './dead-letters.ts'
 import { indexedRows, readRow, readSummaries } from './dynamo-outbox-rows.ts'
 import type { RowSummary } from './row-summary.ts'
 import { type ScanConsent, scanFor } from './scan.ts'
-import { type CheckedSystem, knownPullShards } from './system.ts'
+import { type CheckedSystem, knownPullShards, type OutboxRows } from './system.ts'
 
 /** An event by its id, or by its names; of an ordered event `key` is its group, a space, its sequence. */
 export type EventRef = { readonly id: string } | { readonly source: string; readonly key: string }
@@ -61,7 +61,7 @@ async function findInIndex(system: CheckedSystem, id: string): Promise<RowKey | 
   const readShard = async (shard: string): Promise<void> => {
     for await (const page of indexedRows(system, shard)) {
       if (found !== undefined) return
-      found = await pick(system, page, id)
+      found = await pickRow(system, page, id)
     }
   }
   for (const shard of [...ALL_DEAD_SHARDS, ...ALL_PENDING_SHARDS, ...knownPullShards(system)])
@@ -70,8 +70,8 @@ async function findInIndex(system: CheckedSystem, id: string): Promise<RowKey | 
   return found
 }
 
-/** The id of a row of ours is the hash of its key; a foreign row must be read. */
-async function pick(system: CheckedSystem, page: readonly RowKey[], id: string): Promise<RowKey | undefined> {
+/** The row of that id among some. The id of a row of ours is the hash of its key; a foreign row must be read. */
+export async function pickRow(system: OutboxRows, page: readonly RowKey[], id: string): Promise<RowKey | undefined> {
   const foreign: RowKey[] = []
   for (const { pk, sk } of page) {
     const identity = identityOf({ pk, sk })

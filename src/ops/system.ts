@@ -28,6 +28,9 @@ export type OutboxSystem = {
   readonly clock?: Clock
 }
 
+/** The outbox table, as what works on its rows needs it. */
+export type OutboxRows = Pick<OutboxSystem, 'dynamo' | 'outboxTable'> & { readonly clock: Clock }
+
 /** A system that was checked, with its clock. */
 export type CheckedSystem = OutboxSystem & { readonly clock: Clock }
 

@@ -2,7 +2,7 @@ import { type AttributeValue, GetItemCommand, PutItemCommand } from '@aws-sdk/cl
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { eventId, sha256 } from '../../src/event/identity.ts'
-import { redriveRow } from '../../src/ops/dynamo-redrive-row.ts'
+import { redriveRow } from '../../src/ops/redrive-row.ts'
 import { createOutbox, type Outbox } from '../../src/outbox/create-outbox.ts'
 import { createTables } from '../../src/outbox/dynamo-create-tables.ts'
 import { deadShard, GRACE_MS, pendingShard, type RowKey, rowKey } from '../../src/outbox/row.ts'

@@ -8,16 +8,16 @@ const MESSAGES = 'test/ops/redrive-messages.test.ts'
 export const OPS_SAFEGUARDS: readonly Safeguard[] = [
   {
     name: 'redrive: a row moves only while it is dead',
-    file: 'src/ops/dynamo-redrive-row.ts',
-    find: "ConditionExpression: '#shard = :dead'",
-    replace: "ConditionExpression: ':dead = :dead'",
+    file: 'src/ops/dynamo-row-changes.ts',
+    find: ".join(' AND ')}`",
+    replace: ".join(' OR ')} OR :round = :round`",
     test: { file: ROW, title: 'moves a row once for two operators at once' },
   },
   {
     name: 'redrive: a row goes under a new deduplication id',
-    file: 'src/ops/dynamo-redrive-row.ts',
-    find: "':one': { N: '1' }",
-    replace: "':one': { N: '0' }",
+    file: 'src/ops/dynamo-row-changes.ts',
+    find: 'redrives: { N: String(row.redrives + 1) },\n    ...(row.claims',
+    replace: 'redrives: { N: String(row.redrives) },\n    ...(row.claims',
     test: { file: ROW, title: 'under a new deduplication id to whom it is missing' },
   },
   {

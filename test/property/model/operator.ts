@@ -1,4 +1,4 @@
-import { redriveRow } from '../../../src/ops/dynamo-redrive-row.ts'
+import { redriveRow } from '../../../src/ops/redrive-row.ts'
 import { redriveMessages } from '../../../src/ops/redrive-messages.ts'
 import { rowState } from '../../../src/outbox/row.ts'
 import { committedOf, count } from './books.ts'
