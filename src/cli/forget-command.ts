@@ -48,7 +48,7 @@ export function forgetCommand(io: Io): Command {
       if (options.json) printJson(io, report)
       else
         io.out(
-          `Row ${report.row}; ${count(report.entries, 'ledger entry').replace('entrys', 'entries')} and ${count(report.messages, 'dead letter')} cleared.\n`,
+          `Row ${report.row}; ${count(report.entries, 'ledger entry', 'ledger entries')} and ${count(report.messages, 'dead letter')} cleared.\n`,
         )
       return report.row === 'forgotten' ? EXIT.ok : EXIT.incomplete
     },

@@ -33,8 +33,8 @@ export function time(ms: number): string {
     .replace('T', ' ')
 }
 
-export function count(amount: number, noun: string): string {
-  return `${amount.toLocaleString('en')} ${noun}${amount === 1 ? '' : 's'}`
+export function count(amount: number, noun: string, plural = `${noun}s`): string {
+  return `${amount.toLocaleString('en')} ${amount === 1 ? noun : plural}`
 }
 
 /** Text in lines no longer than this, broken between words; what is longer than a line is cut within. */

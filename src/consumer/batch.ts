@@ -1,7 +1,7 @@
 import { retryBackoff } from '../backoff.ts'
 import { errorName } from '../errors.ts'
+import { eachAtOnce } from '../pool.ts'
 import { type Delivery, type DeliveryDependencies, type DeliveryOutcome, deliver } from './delivery.ts'
-import { eachAtOnce } from './each-at-once.ts'
 import type { Invocation } from './invocation.ts'
 import type { Message } from './message.ts'
 

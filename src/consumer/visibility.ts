@@ -1,6 +1,6 @@
+import { eachAtOnce } from '../pool.ts'
 import type { Unsettled } from './batch.ts'
 import type { ConsumerQueue, VisibilityEntry, VisibilityOutcome } from './consumer-queue.ts'
-import { eachAtOnce } from './each-at-once.ts'
 import type { Message } from './message.ts'
 
 /** `ChangeMessageVisibilityBatch` takes ten. */

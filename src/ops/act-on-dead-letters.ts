@@ -1,5 +1,5 @@
 import type { Message } from '@aws-sdk/client-sqs'
-import { createPool } from '../relay/pool.ts'
+import { eachAtOnce } from '../pool.ts'
 import { eachDeadRow, messageItems, rowItem, type Watch } from './dead-letters.ts'
 import type { RowChange } from './dynamo-row-changes.ts'
 import type { DeadItem } from './group-dead-letters.ts'
@@ -73,9 +73,7 @@ export async function actOnDeadLetters(system: CheckedSystem, options: ActOption
   const visitRows = async (rows: readonly RowSummary[]): Promise<void> => {
     const chosen = rows.filter((row) => isSelected(options.select, rowItem(row)))
     tally.leave(rows.length - chosen.length)
-    const pool = createPool(GROUPS_AT_ONCE)
-    for (const group of Map.groupBy(chosen, ({ pk }) => pk).values()) await pool.start(() => doGroup(group))
-    await pool.idle()
+    await eachAtOnce(Map.groupBy(chosen, ({ pk }) => pk).values(), GROUPS_AT_ONCE, doGroup)
   }
   await eachDeadRow(system, visitRows, options.signal)
   return tally.summary()

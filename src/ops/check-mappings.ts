@@ -1,4 +1,5 @@
 import type { Deployment, Finding, MappingChange, MappingFacts, TableFacts } from './deployment.ts'
+import { mappingFinding } from './mapping-finding.ts'
 
 /** As deployed by the constructs. */
 const RETRIES = 10
@@ -70,7 +71,7 @@ function noStreamMapping(relay: string, table: TableFacts | undefined, mappings:
 function checkEnabled(resource: string, { id, state }: MappingFacts, effect: string): readonly Finding[] {
   if (['Enabled', 'Enabling', 'Creating', 'Updating'].includes(state)) return []
   return [
-    finding({
+    mappingFinding({
       resource,
       id,
       effect,
@@ -85,7 +86,14 @@ function checkPartial(resource: string, { id, reportsFailures }: MappingFacts, e
   if (reportsFailures) return []
   const change: MappingChange = { FunctionResponseTypes: ['ReportBatchItemFailures'] }
   return [
-    finding({ resource, id, effect, wrong: 'takes no partial responses', property: 'reportBatchItemFailures', change }),
+    mappingFinding({
+      resource,
+      id,
+      effect,
+      wrong: 'takes no partial responses',
+      property: 'reportBatchItemFailures',
+      change,
+    }),
   ]
 }
 
@@ -109,7 +117,7 @@ function checkBounds(resource: string, { id, retries, maxAgeSeconds, bisects }: 
   const found: Finding[] = []
   if (retries === undefined || retries < 0 || retries > 100)
     found.push(
-      finding({
+      mappingFinding({
         resource,
         id,
         effect,
@@ -120,7 +128,7 @@ function checkBounds(resource: string, { id, retries, maxAgeSeconds, bisects }: 
     )
   if (maxAgeSeconds === undefined || maxAgeSeconds < 0 || maxAgeSeconds >= DAY_SECONDS)
     found.push(
-      finding({
+      mappingFinding({
         resource,
         id,
         effect: 'What the stream drops after 24 hours is dropped uncounted.',
@@ -131,7 +139,7 @@ function checkBounds(resource: string, { id, retries, maxAgeSeconds, bisects }: 
     )
   if (!bisects)
     found.push(
-      finding({
+      mappingFinding({
         resource,
         id,
         effect,
@@ -148,7 +156,7 @@ function checkFilter(resource: string, { id, filters }: MappingFacts, region: st
   const change: MappingChange = { FilterCriteria: { Filters: [{ Pattern: JSON.stringify(relayFilter(region)) }] } }
   const wrong = filters.length === 0 ? 'has no filter' : 'has another filter than new pending rows of this Region'
   const effect = 'The relay is invoked for rows that are not its own, or not for those that are.'
-  return [finding({ resource, id, effect, wrong, property: 'filters', change })]
+  return [mappingFinding({ resource, id, effect, wrong, property: 'filters', change })]
 }
 
 /** New pending rows of the Region. */
@@ -178,30 +186,4 @@ function isRightFilter(text: string, region: string): boolean {
   } catch {
     return false
   }
-}
-
-type Mendable = Pick<Finding, 'resource' | 'wrong' | 'effect' | 'property'> & {
-  readonly id: string
-  readonly change: MappingChange
-}
-
-function finding({ id, change, property, ...rest }: Mendable): Finding {
-  const [[name, value] = ['', '']] = Object.entries(change)
-  const flag = name === 'Enabled' ? '--enabled' : `--${kebab(name)} ${shell(value)}`
-  return {
-    severity: 'error',
-    ...rest,
-    property: `${property} of the EventSourceMapping`,
-    command: `aws lambda update-event-source-mapping --uuid ${id} ${flag}`,
-    fix: { kind: 'mapping', id, change },
-  }
-}
-
-function kebab(name: string): string {
-  return name.replace(/[A-Z]/g, (letter, at) => (at === 0 ? '' : '-') + letter.toLowerCase())
-}
-
-function shell(value: unknown): string {
-  if (Array.isArray(value)) return value.join(' ')
-  return typeof value === 'object' ? `'${JSON.stringify(value)}'` : String(value)
 }

@@ -1,6 +1,6 @@
 import type { Message } from '@aws-sdk/client-sqs'
 import { ALL_DEAD_SHARDS, type RowKey } from '../outbox/row.ts'
-import { createPool } from '../relay/pool.ts'
+import { eachAtOnce } from '../pool.ts'
 import { readDeadLetter } from './dead-letter.ts'
 import { indexedRows, readSummaries } from './dynamo-outbox-rows.ts'
 import { type DeadGroup, type DeadItem, groupDeadLetters } from './group-dead-letters.ts'
@@ -56,13 +56,11 @@ export async function eachDeadRow(
   visit: (rows: readonly RowSummary[]) => Promise<void>,
   signal?: AbortSignal,
 ): Promise<void> {
-  const pool = createPool(SHARDS_AT_ONCE)
   const readShard = async (shard: string): Promise<void> => {
     for (const key of await wholeShard(system, shard, signal)) keys.push(key)
   }
   const keys: RowKey[] = []
-  for (const shard of ALL_DEAD_SHARDS) await pool.start(() => readShard(shard))
-  await pool.idle()
+  await eachAtOnce(ALL_DEAD_SHARDS, SHARDS_AT_ONCE, readShard)
   keys.sort(byGroupAndNumber)
   for (let at = 0; at < keys.length && !signal?.aborted; at += 100) {
     const rows = await readSummaries(system, keys.slice(at, at + 100))

@@ -29,10 +29,7 @@ type Change = { readonly set: Record<string, AttributeValue>; readonly remove: r
  */
 export function redriveDeadRow(system: OutboxRows, row: RowSummary, entry?: HistoryEntry): Promise<RowChange> {
   const set = {
-    shard: { S: waitingShard(row) },
-    due: { N: String(system.clock.now()) },
-    redrives: { N: String(row.redrives + 1) },
-    ...(row.claims === undefined ? {} : { claims: { N: '0' } }),
+    ...nextRound(system, row),
     ...(entry === undefined ? {} : { history: historyOf(withEntry(row.history, entry)) }),
   }
   return change(system, row, { set, remove: ['expires'] })
@@ -50,11 +47,8 @@ export function discardDeadRow(system: OutboxRows, row: RowSummary, entry: Histo
  */
 export function replayRow(system: OutboxRows, row: RowSummary, { note, entry }: Replay): Promise<RowChange> {
   const set = {
-    shard: { S: waitingShard(row) },
-    due: { N: String(system.clock.now()) },
-    redrives: { N: String(row.redrives + 1) },
+    ...nextRound(system, row),
     note: { S: encodeLifeNote(note) },
-    ...(row.claims === undefined ? {} : { claims: { N: '0' } }),
     history: historyOf(withEntry(row.history, entry)),
   }
   return change(system, row, { set, remove: ['accepted', 'expires', 'token'] })
@@ -103,6 +97,16 @@ async function change(
   } catch (error) {
     if (errorName(error) === 'ConditionalCheckFailedException') return 'changed'
     throw error
+  }
+}
+
+/** Waiting again from now on, under a new deduplication id; for pull workers with no claim spent. */
+function nextRound({ clock }: OutboxRows, row: RowSummary): Record<string, AttributeValue> {
+  return {
+    shard: { S: waitingShard(row) },
+    due: { N: String(clock.now()) },
+    redrives: { N: String(row.redrives + 1) },
+    ...(row.claims === undefined ? {} : { claims: { N: '0' } }),
   }
 }
 

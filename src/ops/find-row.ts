@@ -1,7 +1,7 @@
 import { OutboxError } from '../errors.ts'
 import { eventId, type Identity } from '../event/identity.ts'
 import { ALL_DEAD_SHARDS, ALL_PENDING_SHARDS, identityOf, type RowKey, rowKey } from '../outbox/row.ts'
-import { createPool } from '../relay/pool.ts'
+import { eachAtOnce } from '../pool.ts'
 import { checkOptions, invalidSetting } from '../settings.ts'
 import type { Watch } from './dead-letters.ts'
 import { indexedRows, readRow, readSummaries } from './dynamo-outbox-rows.ts'
@@ -56,7 +56,6 @@ function identityFrom({ source, key }: { readonly source: string; readonly key: 
 }
 
 async function findInIndex(system: CheckedSystem, id: string): Promise<RowKey | undefined> {
-  const pool = createPool(SHARDS_AT_ONCE)
   let found: RowKey | undefined
   const readShard = async (shard: string): Promise<void> => {
     for await (const page of indexedRows(system, shard)) {
@@ -64,9 +63,8 @@ async function findInIndex(system: CheckedSystem, id: string): Promise<RowKey | 
       found = await pickRow(system, page, id)
     }
   }
-  for (const shard of [...ALL_DEAD_SHARDS, ...ALL_PENDING_SHARDS, ...knownPullShards(system)])
-    await pool.start(() => readShard(shard))
-  await pool.idle()
+  const shards = [...ALL_DEAD_SHARDS, ...ALL_PENDING_SHARDS, ...knownPullShards(system)]
+  await eachAtOnce(shards, SHARDS_AT_ONCE, readShard)
   return found
 }
 

@@ -1,6 +1,6 @@
 import type { RowKey, RowState } from '../outbox/row.ts'
 import { ALL_DEAD_SHARDS, ALL_PENDING_SHARDS } from '../outbox/row.ts'
-import { createPool } from '../relay/pool.ts'
+import { eachAtOnce } from '../pool.ts'
 import { checkOptions, invalidSetting } from '../settings.ts'
 import type { Watch } from './dead-letters.ts'
 import { indexedRows, readSummaries } from './dynamo-outbox-rows.ts'
@@ -53,10 +53,10 @@ type ShardList = ListOptions & { readonly shards: readonly string[]; readonly li
 
 async function listShards(system: CheckedSystem, list: ShardList): Promise<RowList> {
   const { state, shards, limit, signal, onProgress } = list
-  const pool = createPool(AT_ONCE)
   const found: (RowKey & { readonly due: number })[] = []
   let cut = false
   const readShard = async (shard: string): Promise<void> => {
+    if (signal?.aborted) return
     let mine = 0
     for await (const page of indexedRows(system, shard)) {
       found.push(...page)
@@ -67,8 +67,7 @@ async function listShards(system: CheckedSystem, list: ShardList): Promise<RowLi
     }
     cut ||= mine > limit
   }
-  for (const shard of shards) if (!signal?.aborted) await pool.start(() => readShard(shard))
-  await pool.idle()
+  await eachAtOnce(shards, AT_ONCE, readShard)
   const wanted = found.sort((a, b) => a.due - b.due).slice(0, limit)
   const rows = await readSummaries(system, wanted)
   return {

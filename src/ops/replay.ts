@@ -1,7 +1,7 @@
 import { OutboxError } from '../errors.ts'
 import { checkName } from '../event/grammar.ts'
 import { sha256 } from '../event/identity.ts'
-import { createPool } from '../relay/pool.ts'
+import { eachAtOnce } from '../pool.ts'
 import { checkOptions, inRange, invalidSetting } from '../settings.ts'
 import type { Watch } from './dead-letters.ts'
 import { readTableSize, scanRows } from './dynamo-outbox-rows.ts'
@@ -121,10 +121,8 @@ async function walk(
   }
   for await (const page of scanRows(system, { index: 0, total: 1, after })) {
     const groups = Map.groupBy(page.filter(isWanted(options, life)), ({ pk }) => pk)
-    const pool = createPool(GROUPS_AT_ONCE)
     // The rows of a group are in order, and all of one page are done before the next: so they are sent in order too.
-    for (const rows of groups.values()) await pool.start(() => eachInTurn(rows, move, signal))
-    await pool.idle()
+    await eachAtOnce(groups.values(), GROUPS_AT_ONCE, (rows) => eachInTurn(rows, move, signal))
     if (signal?.aborted) return { ...count, whole: false }
     seen += page.length
     onProgress?.(seen)

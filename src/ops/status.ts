@@ -1,5 +1,5 @@
 import { ALL_DEAD_SHARDS, ALL_PENDING_SHARDS, GRACE_MS, pullShards } from '../outbox/row.ts'
-import { createPool } from '../relay/pool.ts'
+import { eachAtOnce } from '../pool.ts'
 import type { Heartbeat } from '../relay/row-store.ts'
 import { type IndexedRow, indexedRows, readHeartbeats } from './dynamo-outbox-rows.ts'
 import { type QueueDepth, readQueueDepth } from './sqs-queue-depth.ts'
@@ -72,7 +72,6 @@ export async function readStatus(system: OutboxSystem): Promise<OutboxStatus> {
 }
 
 async function countShards(system: CheckedSystem, shards: readonly string[]): Promise<RowCount> {
-  const pool = createPool(SHARDS_AT_ONCE)
   let count = 0
   let capped = false
   let oldest = Number.POSITIVE_INFINITY
@@ -88,8 +87,7 @@ async function countShards(system: CheckedSystem, shards: readonly string[]): Pr
       oldest = Math.min(oldest, ...rows.map(createdAt))
     }
   }
-  for (const shard of shards) await pool.start(() => countShard(shard))
-  await pool.idle()
+  await eachAtOnce(shards, SHARDS_AT_ONCE, countShard)
   return { count, capped, ...(count === 0 ? {} : { oldestMs: Math.max(0, system.clock.now() - oldest) }) }
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
+import { createPool } from '../pool.ts'
 import type { Logger, MetricKey, Telemetry } from '../telemetry.ts'
 import { createMarker, type Marker } from './marker.ts'
-import { createPool } from './pool.ts'
 import type { Routing } from './routes.ts'
 import type { PendingRow } from './row-image.ts'
 import type { RowStore } from './row-store.ts'

@@ -1,6 +1,6 @@
 import { errorName, OutboxError } from '../errors.ts'
 import { ALL_DEAD_SHARDS, PENDING_SHARDS, type RowKey } from '../outbox/row.ts'
-import { createPool, type Pool } from './pool.ts'
+import { createPool, type Pool } from '../pool.ts'
 import { relayUnordered } from './relay-unordered.ts'
 import { readRow } from './row-image.ts'
 import { READ_AGE_MS, type Run } from './run.ts'

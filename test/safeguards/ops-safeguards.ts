@@ -16,8 +16,8 @@ export const OPS_SAFEGUARDS: readonly Safeguard[] = [
   {
     name: 'redrive: a row goes under a new deduplication id',
     file: 'src/ops/dynamo-row-changes.ts',
-    find: 'redrives: { N: String(row.redrives + 1) },\n    ...(row.claims',
-    replace: 'redrives: { N: String(row.redrives) },\n    ...(row.claims',
+    find: 'redrives: { N: String(row.redrives + 1) }',
+    replace: 'redrives: { N: String(row.redrives) }',
     test: { file: ROW, title: 'under a new deduplication id to whom it is missing' },
   },
   {

@@ -1,8 +1,7 @@
-import { QueryCommand } from '@aws-sdk/client-dynamodb'
 import { eventId } from '../../../src/event/identity.ts'
+import { indexedRows } from '../../../src/ops/dynamo-outbox-rows.ts'
 import { redriveMessages, redriveRow } from '../../../src/ops/index.ts'
-import { ALL_DEAD_SHARDS, identityOf } from '../../../src/outbox/row.ts'
-import { OUTBOX_TABLE } from '../../../src/tables.ts'
+import { ALL_DEAD_SHARDS, identityOf, type RowKey } from '../../../src/outbox/row.ts'
 import { QUEUES } from '../topology.ts'
 import type { Station } from './station.ts'
 
@@ -26,23 +25,15 @@ async function redriveQueue(station: Station, name: (typeof QUEUES)[number], sha
 
 async function redriveShard(station: Station, shard: string, share: number): Promise<number> {
   const { assignment, clients, journal, trueClock, clock } = station
-  const { outboxTable: tableName } = assignment
-  const { Items = [] } = await clients.dynamo.send(
-    new QueryCommand({
-      TableName: tableName,
-      IndexName: OUTBOX_TABLE.index?.name,
-      KeyConditionExpression: '#shard = :shard',
-      ExpressionAttributeNames: { '#shard': 'shard' },
-      ExpressionAttributeValues: { ':shard': { S: shard } },
-      ProjectionExpression: 'pk, sk',
-    }),
-  )
+  const { outboxTable } = assignment
+  const dead: RowKey[] = []
+  for await (const page of indexedRows({ dynamo: clients.dynamo, outboxTable, clock }, shard)) dead.push(...page)
   let moved = 0
-  for (const { pk, sk } of Items) {
-    const identity = identityOf({ pk: pk?.S ?? '', sk: sk?.S ?? '' })
+  for (const key of dead) {
+    const identity = identityOf(key)
     if (identity === undefined || trueClock.random() >= share) continue
     const id = eventId(identity)
-    const { status } = await redriveRow({ client: clients.dynamo, tableName, clock }, id)
+    const { status } = await redriveRow({ client: clients.dynamo, tableName: outboxTable, clock }, id)
     if (status !== 'redriven') continue
     moved += 1
     journal({ kind: 'row-redriven', id, at: trueClock.now() })

@@ -50,3 +50,17 @@ export function createPool(size: number): Pool {
     },
   }
 }
+
+/**
+ * Runs the items side by side, at most so many at a time, each begun in its turn. Resolves when all have ended; rejects then
+ * with the first error.
+ */
+export async function eachAtOnce<Item>(
+  items: Iterable<Item>,
+  most: number,
+  run: (item: Item) => Promise<unknown>,
+): Promise<void> {
+  const pool = createPool(most)
+  for (const item of items) await pool.start(() => run(item))
+  await pool.idle()
+}
