@@ -1,6 +1,6 @@
 import { decodeBody } from '../event/codec.ts'
 import type { Event } from '../event/event.ts'
-import { decodeLifeNote, LIFE_ATTRIBUTE, type LifeNote } from '../event/life.ts'
+import { decodeLifeNote, isPossibleNote, LIFE_ATTRIBUTE, type LifeNote } from '../event/life.ts'
 import type { SqsAttribute, SqsRecord } from './sqs-event.ts'
 
 /** One message of a batch, read. */
@@ -37,7 +37,7 @@ export function readMessage(record: SqsRecord): Message {
   const queueArn = textOf(record?.eventSourceARN)
   const attributes = attributesOf(record?.messageAttributes)
   const note = decodeLifeNote(attributes[LIFE_ATTRIBUTE]?.stringValue ?? '')
-  const decoded = note === undefined || isPossible(note) ? decodeBody(unwrapEventBridge(body)) : BAD_NOTE
+  const decoded = note === undefined || isPossibleNote(note) ? decodeBody(unwrapEventBridge(body)) : BAD_NOTE
   const id = decoded.ok && decoded.own ? decoded.event.id : messageId
   const groupId = textOf(record?.attributes?.MessageGroupId) || id
   return {
@@ -72,21 +72,6 @@ function attributesOf(given: Readonly<Record<string, SqsAttribute | null>> | und
 }
 
 const BAD_NOTE = { ok: false, reason: 'the outbox attribute names too many handlers, or one that cannot be' } as const
-
-/**
- * Handlers that one message may name: far more than a consumer has for a type. Each one named costs a row in the ledger and,
- * where nobody is registered under it, a copy in the dead-letter queue.
- */
-const MAX_NAMED = 100
-
-function isPossible({ handlers }: LifeNote): boolean {
-  return handlers.length <= MAX_NAMED && handlers.every(isPossibleName)
-}
-
-/** `consumer/handler`: fit to be a sort key of the ledger. */
-function isPossibleName(name: string): boolean {
-  return /^[!-~]{3,129}$/.test(name)
-}
 
 /** An EventBridge rule wraps what it delivers: our body is then its `detail`. Any other text is returned as it is. */
 function unwrapEventBridge(body: string): string {

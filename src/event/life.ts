@@ -37,6 +37,17 @@ export function decodeLifeNote(text: string): LifeNote | undefined {
   }
 }
 
+/**
+ * Handlers that one note may name: far more than a consumer has for a type. Each one named costs a row in the ledger and,
+ * where nobody is registered under it, a copy in the dead-letter queue.
+ */
+const MAX_NAMED = 100
+
+/** Whether a note names no more handlers than it may, each by a name that is fit to be a sort key of the ledger. */
+export function isPossibleNote({ handlers }: LifeNote): boolean {
+  return handlers.length <= MAX_NAMED && handlers.every((name) => /^[!-~]{3,129}$/.test(name))
+}
+
 /** Of what is no object, or no JSON: none. */
 function membersOf(text: string): Readonly<Record<string, unknown>> {
   try {

@@ -1,7 +1,7 @@
 import { decodeBody } from '../event/codec.ts'
 import type { Event } from '../event/event.ts'
 import { eventId } from '../event/identity.ts'
-import { decodeLifeNote, type LifeNote } from '../event/life.ts'
+import { decodeLifeNote, isPossibleNote, type LifeNote } from '../event/life.ts'
 import type { RowVersion, StoredRow } from './pull-store.ts'
 import { identityOf, isDueAt, ROW_VERSION, type RowKey, rowState } from './row.ts'
 
@@ -60,7 +60,9 @@ export function readPullRow(
   const decoded = decodeBody(body)
   if (!decoded.ok) return malformed(decoded.reason)
   const event = decoded.own ? decoded.event : { ...decoded.event, id: eventId(identity) }
-  const decodedNote = typeof note === 'string' ? decodeLifeNote(note) : undefined
+  const decodedNote = decodeLifeNote(textOf(note) ?? '')
+  if (decodedNote !== undefined && !isPossibleNote(decodedNote))
+    return malformed('`note` names too many handlers, or one that cannot be')
   const round = decodedNote === undefined ? {} : { note: decodedNote }
   return { kind: 'waiting', row: { key, version, claims: claims as number, event, ...round } }
 }

@@ -1,5 +1,6 @@
 import { isName } from '../event/grammar.ts'
 import { eventId, sha256 } from '../event/identity.ts'
+import { decodeLifeNote, encodeLifeNote, isPossibleNote, type LifeNote } from '../event/life.ts'
 import { ALL_PENDING_SHARDS, identityOf, isOrderedKey, ROW_VERSION, type RowKey, rowState } from '../outbox/row.ts'
 
 /** An attribute value, of the SDK or of a stream record; only text, numbers and sets of text are ever read. */
@@ -24,7 +25,7 @@ export type PendingRow = RowKey & {
   /** Whether `redrives` is stored at all: ours begin without it, another program's may begin with 0. */
   readonly redrivesStored: boolean
   readonly accepted: ReadonlySet<string>
-  /** Life note of a replay, sent with the body. */
+  /** Life note of a replay, sent with the body: its life and handlers, written anew, so that every queue takes it. */
   readonly note?: string
   readonly source?: string
   readonly type?: string
@@ -102,6 +103,7 @@ export function numberOf(attribute: Attribute | undefined): number | undefined {
 /** What is wrong with a pending row of this Region; names attributes, never values. */
 function faultOf(image: RowImage, key: RowKey): string | undefined {
   const { shard, region, v, body, type, accepted } = image
+  const note = noteOf(image)
   if (!PENDING.has(textOf(shard) ?? '')) return '`shard` is none of p#00 to p#63'
   if (textOf(region) === undefined) return '`region` is missing or no text'
   if (v !== undefined && !wholeNumber(v)) return '`v` is no whole number from 1'
@@ -109,6 +111,7 @@ function faultOf(image: RowImage, key: RowKey): string | undefined {
   if (!textOf(body)) return '`body` is missing, empty or no text'
   if (type !== undefined && textOf(type) === undefined) return '`type` is no text'
   if (accepted !== undefined && !isTextSet(accepted)) return '`accepted` is no set of text'
+  if (note !== undefined && !isPossibleNote(note)) return '`note` names too many handlers, or one that cannot be'
   return undefined
 }
 
@@ -116,8 +119,8 @@ const NOBODY: ReadonlySet<string> = new Set()
 const PENDING: ReadonlySet<string> = new Set(ALL_PENDING_SHARDS)
 const ID = /^[\x21-\x7e]{1,100}$/
 
-/** A row of ours has the id of its key. */
-function identify(image: RowImage, key: RowKey): Pick<PendingRow, 'id' | 'derivedId' | 'source' | 'group'> {
+/** What a row is called, by everybody: a row of ours has the id of its key, any other one ({@link foreignId}) its own. */
+export function identify(image: RowImage, key: RowKey): Pick<PendingRow, 'id' | 'derivedId' | 'source' | 'group'> {
   const identity = identityOf(key)
   const names = {
     ...(identity === undefined ? {} : { source: identity.source }),
@@ -146,14 +149,19 @@ function content(image: RowImage): Pick<PendingRow, 'body' | 'accepted' | 'note'
   const { body, accepted } = image
   const created = numberOf(image['created'])
   const type = textOf(image['type'])
-  const note = textOf(image['note'])
+  const note = noteOf(image)
   return {
     body: textOf(body) ?? '',
     accepted: accepted === undefined ? NOBODY : new Set(accepted.SS),
-    ...(note === undefined ? {} : { note }),
+    ...(note === undefined ? {} : { note: encodeLifeNote({ life: note.life, handlers: note.handlers }) }),
     ...(type === undefined ? {} : { type }),
     ...(created === undefined ? {} : { created }),
   }
+}
+
+/** A foreign row may have a `note` of its own: what is no life note is not ours, and is not sent. */
+function noteOf(image: RowImage): LifeNote | undefined {
+  return decodeLifeNote(textOf(image['note']) ?? '')
 }
 
 /** Names as they are checked when a row is written: others could make two rows one event. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decodeLifeNote, encodeLifeNote } from '../../src/event/life.ts'
+import { decodeLifeNote, encodeLifeNote, isPossibleNote } from '../../src/event/life.ts'
 
 const note = { life: 1_800_000_000_001, handlers: ['shop/reserve'], attempts: 8, reason: 'schöne Grüße, \uFFFE' }
 
@@ -28,5 +28,14 @@ describe('a life note', () => {
     const plain = { life: 0, handlers: ['a/b'] }
     expect(Object.keys(decodeLifeNote(JSON.stringify(plain)) ?? {})).toEqual(['life', 'handlers'])
     expect(decodeLifeNote(JSON.stringify({ ...plain, attempts: 'many', reason: 7 }))).toStrictEqual(plain)
+  })
+
+  it('may name 100 handlers, each by a name that a ledger can have', () => {
+    const naming = (...handlers: readonly string[]) => isPossibleNote({ life: 0, handlers })
+    const hundred = Array.from({ length: 100 }, (_, n) => `shop/${n}`)
+    expect(naming(...hundred)).toBe(true)
+    expect(naming(...hundred, 'shop/more')).toBe(false)
+    expect(naming('a'.repeat(129))).toBe(true)
+    for (const odd of ['a'.repeat(130), 'ab', 'sh op/a', 'shop/ü', '']) expect(naming('shop/a', odd)).toBe(false)
   })
 })

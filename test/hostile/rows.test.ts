@@ -24,6 +24,7 @@ const GOOD = unorderedRow('good')
 /** As another program might write it, into this table. */
 const foreign = (pk: string, sk: string, extra: Record<string, Attribute | undefined> = {}): RowImage =>
   row({ pk, sk }, { extra: { v: undefined, instance: undefined, created: undefined, due: undefined, ...extra } })
+const note = (handlers: readonly string[]) => JSON.stringify({ life: 9, handlers })
 const odd = (extra: Record<string, unknown>) => unorderedRow('odd', { extra: extra as Record<string, Attribute> })
 
 /** Rows that can never be sent: dead-lettered alone, with a reason that names the attribute. */
@@ -43,6 +44,8 @@ const MALFORMED: ReadonlyArray<readonly [title: string, image: RowImage, reason:
   ['a type of bytes', odd({ type: { B: new Uint8Array(3) } }), '`type`'],
   ['a list of those who took it', odd({ accepted: { L: [{ S: 'queue' }] } }), '`accepted`'],
   ['numbers for those who took it', odd({ accepted: { NS: ['1'] } }), '`accepted`'],
+  ['a note of 101 handlers', odd({ note: { S: note(Array.from({ length: 101 }, (_, n) => `shop/${n}`)) } }), '`note`'],
+  ['a note of a name that no ledger has', odd({ note: { S: note(['\n']) } }), '`note`'],
   ['redrives that are text', odd({ redrives: { S: '1' } }), '`redrives`'],
   ['-1 redrives', odd({ redrives: { N: '-1' } }), '`redrives`'],
   ['more redrives than there are numbers', odd({ redrives: { N: '1e300' } }), '`redrives`'],
@@ -70,6 +73,7 @@ const FOREIGN: ReadonlyArray<readonly [title: string, image: RowImage, id: strin
   ['a key like ours', foreign('K#shop/k', '-'), sha256('K#shop/k|-')],
   ['2,000 bytes of a key', foreign('😀'.repeat(500), 'x'), sha256(`${'😀'.repeat(500)}|x`)],
   ['attributes of all kinds', foreign('a', 'b', { x: { L: [] }, y: { BS: [] }, __proto__x: { M: {} } }), sha256('a|b')],
+  ['a note that no queue takes', foreign('a', 'b', { note: { S: '\u0000ü'.repeat(150_000) } }), sha256('a|b')],
   ['an empty type', foreign('a', 'b', { type: { S: '' } }), sha256('a|b')],
   ['a creation time that is none', foreign('a', 'b', { created: { S: 'now' } }), sha256('a|b')],
 ]
@@ -222,11 +226,24 @@ describe('readRow', () => {
     const attribute = fc.oneof(
       json,
       fc.constant(undefined),
-      fc.record({ S: fc.oneof(json, fc.constantFrom('p#00', 'K#shop/k', '-', REGION)) }),
+      fc.record({ S: fc.oneof(json, fc.constantFrom('p#00', 'K#shop/k', '-', REGION, note(['a/b']))) }),
       fc.record({ N: fc.oneof(json, fc.constantFrom('0', '1', '2', '1e9')) }),
       fc.record({ SS: fc.oneof(json, fc.array(fc.string())) }),
     )
-    const names = ['pk', 'sk', 'shard', 'region', 'v', 'body', 'type', 'accepted', 'redrives', 'id', 'created'] as const
+    const names = [
+      'pk',
+      'sk',
+      'shard',
+      'region',
+      'v',
+      'body',
+      'type',
+      'accepted',
+      'redrives',
+      'id',
+      'created',
+      'note',
+    ] as const
     const parts = Object.fromEntries(names.map((name) => [name, attribute]))
     const image = fc.oneof(
       fc.record(parts, { requiredKeys: [] }),
@@ -237,10 +254,11 @@ describe('readRow', () => {
       fc.property(image, (given) => {
         const reading = readRow(given as RowImage, new Set([REGION]))
         if (reading.kind !== 'pending') return
-        const { deduplicationId, groupId, body } = outgoingMessage(reading.row)
+        const { deduplicationId, groupId, body, note: sent = '' } = outgoingMessage(reading.row)
         expect(deduplicationId).toMatch(/^[\x21-\x7e]{1,128}$/)
         expect(groupId).toMatch(/^[\x21-\x7e]{1,128}$/)
         expect(typeof body === 'string' && body !== '').toBe(true)
+        expect(sent).toMatch(/^[ -~]{0,16384}$/)
       }),
       { numRuns: 1000 },
     )

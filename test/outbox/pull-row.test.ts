@@ -40,6 +40,8 @@ describe('a row for pull workers', () => {
       const reading = read({ note: odd })
       expect(reading.kind === 'waiting' && 'note' in reading.row).toBe(false)
     }
+    const tooMany = JSON.stringify({ life: 9, handlers: Array.from({ length: 101 }, () => 'c/h') })
+    expect(read({ note: tooMany })).toMatchObject({ kind: 'malformed', reason: expect.stringContaining('`note`') })
   })
 
   it('of another writer’s event goes by the id of its key', () => {

@@ -5,6 +5,7 @@ import { deadRow, orderedRow, REGION, relayedRow, unorderedRow } from '../suppor
 
 const OWN = new Set([REGION])
 const read = (image: Parameters<typeof readRow>[0]) => readRow(image, OWN)
+const noteOf = (handlers: readonly string[], more: object = {}) => JSON.stringify({ life: 9, handlers, ...more })
 
 describe('readRow', () => {
   it('reads an unordered row with all that is needed to send and mark it', () => {
@@ -57,11 +58,16 @@ describe('readRow', () => {
     ['`v` is no whole number from 1', { v: { N: '1.5' } }],
     ['`type` is no text', { type: { N: '1' } }],
     ['`accepted` is no set of text', { accepted: { L: [] } }],
+    ['`note` names too many handlers', { note: { S: noteOf(Array.from({ length: 101 }, (_, n) => `shop/${n}`)) } }],
+    ['`note` names too many handlers', { note: { S: noteOf(['shop/ü']) } }],
     ['`redrives` is no whole number', { redrives: { N: '-1' } }],
     ['the key has none of the two forms', { pk: { S: 'X#shop/k' } }],
     ['the key has none of the two forms', { sk: { S: 'x' } }],
   ])('calls a row malformed, naming the attribute: %s', (reason, extra) => {
-    expect(read(unorderedRow('k', { extra }))).toMatchObject({ kind: 'malformed', reason })
+    expect(read(unorderedRow('k', { extra }))).toMatchObject({
+      kind: 'malformed',
+      reason: expect.stringContaining(reason),
+    })
   })
 
   it('cannot read what has no key of text', () => {
@@ -85,6 +91,16 @@ describe('readRow', () => {
         kind: 'pending',
         row: { id: sha256('theirs|7'), derivedId: true, body: 'hello', redrives: 0 },
       })
+    })
+
+    it('with a note of its own is read as if it had none: only a life note goes with the event, life and handlers alone', () => {
+      for (const note of ['call them back', 'ü'.repeat(200_000), '{"life":1}', '']) {
+        const reading = foreign({ note: { S: note } })
+        expect(reading.kind === 'pending' && 'note' in reading.row).toBe(false)
+      }
+      expect(foreign({ note: { N: '7' } })).toMatchObject({ kind: 'pending' })
+      const replayed = foreign({ note: { S: noteOf(['stats/count'], { reason: '\u0007', of: 'theirs' }) } })
+      expect(replayed).toMatchObject({ row: { note: '{"life":9,"handlers":["stats/count"]}' } })
     })
 
     it('keeps an id of its own, or its hash where a queue would refuse that', () => {
