@@ -1,7 +1,8 @@
 import { OutboxError } from '../errors.ts'
+import { invalidSetting } from '../settings.ts'
 import { listDeadLetters } from './dead-letters.ts'
 import { listRows } from './list-rows.ts'
-import type { OutboxSystem } from './system.ts'
+import { checkSystem, type OutboxSystem } from './system.ts'
 
 const WHOLE = /^[0-9a-f]{64}$/
 const BEGINNING = /^[0-9a-f]{6,63}$/
@@ -11,9 +12,12 @@ const NAMED = 5
 /**
  * Whole ids for what a person has typed: an id itself, or at least its first 6 characters, as far as it is dead or pending.
  * Whatever is no beginning of an id is taken as an id of somebody else's. Throws `INVALID_SETTING` for a beginning that no
- * event has, or more than one.
+ * event has, or more than one, and errors of the AWS SDK as they are.
  */
 export async function resolveIds(system: OutboxSystem, typed: readonly string[]): Promise<readonly string[]> {
+  checkSystem('resolveIds', system)
+  if (!Array.isArray(typed) || !typed.every((text) => typeof text === 'string' && text !== ''))
+    throw invalidSetting('resolveIds', 'must be a list of event ids, or of their beginnings')
   if (!typed.some((text) => BEGINNING.test(text))) return typed
   const { items } = await listDeadLetters(system)
   const dead = items.map(({ id }) => id)
