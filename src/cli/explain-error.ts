@@ -13,22 +13,33 @@ export function explainError(error: unknown): string {
     return 'The AWS credentials have expired. Sign in again (`aws sso login`), then repeat the command.'
   if (NO_CREDENTIALS.has(name) || /credential/i.test(name))
     return 'No AWS credentials were found, or AWS does not know them. Sign in (`aws sso login`), or set AWS_PROFILE, then repeat the command.'
+  if (SKEWED.has(name))
+    return 'AWS takes the request for an old one. Set the clock of this machine, then repeat the command.'
   if (/region/i.test(text) && /missing/i.test(text)) return 'No Region is set. Give --region, or set AWS_REGION.'
+  if (/^Region not accepted/.test(text))
+    return 'That is no Region. Give --region, or set AWS_REGION, such as eu-central-1.'
   if (NOT_FOUND.has(name))
     return `${name}: a table or queue is not there. Check --system, the Region and the account (\`aws sts get-caller-identity\`).`
-  if (isUnreachable(error))
-    return 'AWS does not answer. Check the network and AWS_ENDPOINT_URL, then repeat the command; what was done stays done.'
+  if (name === 'ValidationException' && /index/i.test(text))
+    return 'The table has no index `pending`: it is no outbox table, or has lost it. Check --outbox-table and --system; `dynamodb-outbox doctor` tells what is missing.'
+  return explainConnection(error) ?? otherwise(name)
+}
+
+function otherwise(name: string): string {
   return `${name}. Repeat the command; if that does not help, look the error up in the documentation of the AWS service.`
 }
 
 const ACCESS_DENIED: ReadonlySet<string> = new Set(['AccessDeniedException', 'AccessDenied', 'UnauthorizedOperation'])
 const EXPIRED: ReadonlySet<string> = new Set(['ExpiredTokenException', 'ExpiredToken', 'TokenRefreshRequired'])
+const SKEWED: ReadonlySet<string> = new Set(['RequestTimeTooSkewed', 'RequestExpired'])
 const NO_CREDENTIALS: ReadonlySet<string> = new Set([
   'CredentialsProviderError',
   'UnrecognizedClientException',
   'InvalidClientTokenId',
   'InvalidAccessKeyId',
   'SignatureDoesNotMatch',
+  'InvalidSignatureException',
+  'IncompleteSignature',
   'TokenProviderError',
 ])
 const NOT_FOUND: ReadonlySet<string> = new Set([
@@ -46,10 +57,27 @@ function missingPermission(text: string): string {
   return `Missing permission: ${action}${where}. Ask for it, or use another role (AWS_PROFILE).`
 }
 
-function isUnreachable(error: unknown): boolean {
-  const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown }
-  return (
-    name === 'TimeoutError' ||
-    ['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'ECONNRESET', 'EAI_AGAIN'].includes(String(code))
-  )
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+  'ECONNRESET',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EPIPE',
+  'EPROTO',
+])
+
+/** Undefined for what is no trouble on the way to AWS. */
+function explainConnection(error: unknown): string | undefined {
+  const { name, code: given } = (error ?? {}) as { readonly name?: unknown; readonly code?: unknown }
+  const code = String(given)
+  if (name === 'TimeoutError' || UNREACHABLE.has(code))
+    return 'AWS does not answer. Check the network, the Region and AWS_ENDPOINT_URL, then repeat the command; what was done stays done.'
+  if (/CERT|TLS|SIGNATURE/.test(code))
+    return `The certificate of the endpoint is not trusted (${code}). Set NODE_EXTRA_CA_CERTS to the file of its authority, or check AWS_ENDPOINT_URL.`
+  if (code === 'ERR_INVALID_URL')
+    return 'An endpoint is no URL. Check AWS_ENDPOINT_URL and its kin: http://127.0.0.1:8000, for example.'
+  return undefined
 }

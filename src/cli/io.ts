@@ -31,6 +31,8 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
+/** One line. Control characters that JSON lets stand are escaped too: a terminal would obey them. */
 export function printJson(io: Io, value: unknown): void {
-  io.out(`${JSON.stringify(value)}\n`)
+  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  io.out(`${JSON.stringify(value).replace(/\p{Cc}/gu, escaped)}\n`)
 }

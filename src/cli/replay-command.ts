@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
 import { type ReplayOptions, type ReplaySummary, replay } from '../ops/replay.ts'
+import type { ScanEstimate } from '../ops/scan.ts'
 import { systemCommand, whoActs } from './command.ts'
-import { EXIT, type ExitCode, type Io, printJson } from './io.ts'
+import { EXIT, type Io, printJson } from './io.ts'
 import { showProgress } from './progress.ts'
-import { count, time } from './render.ts'
-import { consentToScan } from './scan-consent.ts'
+import { count, time, wrap } from './render.ts'
+import { consentToScan, scanText } from './scan-consent.ts'
 import { usageError } from './usage-error.ts'
 
 type Options = {
@@ -35,6 +36,7 @@ export function replayCommand(io: Io): Command {
   return systemCommand<Options>(about, io, async ({ system, options }) => {
     const { scan = false, yes = false } = options
     const consent = consentToScan(io)
+    let estimate: ScanEstimate | undefined
     const progress = showProgress(io, 'rows looked at')
     const summary = await replay(system, {
       ...selectionOf(options),
@@ -42,13 +44,17 @@ export function replayCommand(io: Io): Command {
       ...(options.reason === undefined ? {} : { reason: options.reason }),
       dryRun: !yes,
       ...(options.again ? { again: true } : {}),
-      onEstimate: (estimate) => consent(estimate) && (scan || yes),
+      onEstimate: (given) => {
+        estimate = given
+        return (scan || yes) && consent(given)
+      },
       signal: io.signal,
       onProgress: progress.seen,
     }).finally(progress.end)
-    if (options.json) printJson(io, summary)
-    else io.out(`${sentence(summary, { scan, yes })}\n`)
-    return exitCode(summary, { scan, yes })
+    const plan = scan || yes ? undefined : estimate
+    if (options.json) printJson(io, plan === undefined ? summary : { ...summary, estimate: plan })
+    else io.out(plan === undefined ? `${sentence(summary, yes)}\n` : planText(plan, io.columns))
+    return summary.whole && summary.ended === undefined ? EXIT.ok : plan === undefined ? EXIT.incomplete : EXIT.ok
   })
     .requiredOption('--source <source>', 'events of this source')
     .requiredOption('--handler <consumer/handler...>', 'only these handlers run again')
@@ -80,10 +86,25 @@ function timeOf(option: string, text: string): number {
   throw usageError(`${option} must be a date or a time such as 2026-01-31T12:00Z.`)
 }
 
-type Asked = { readonly scan: boolean; readonly yes: boolean }
+/** Neither `--scan` nor `--yes`: nothing was read yet. */
+function planText(estimate: ScanEstimate, width: number): string {
+  const costs = `${scanText(estimate)}, on demand ${priceOf(estimate)} in us-east-1`
+  const what = `A replay reads the whole table once: ${costs}. DynamoDB's count may be six hours old.`
+  return `${wrap(what, width)}
+Nothing was read yet, and nothing changed. Next:
+  --scan   reads it, counts what would be sent again, changes nothing
+  --yes    reads it and sends, no faster than --per-second
+`
+}
 
-function sentence({ replayed, before, left, whole, ended }: ReplaySummary, { scan, yes }: Asked): string {
-  if (!scan && !yes) return 'Nothing was read. Add --scan to count what would be sent again, --yes to do it.'
+const DOLLARS_PER_MILLION_READ_UNITS = 0.125
+
+function priceOf({ readUnits }: ScanEstimate): string {
+  const dollars = (readUnits * DOLLARS_PER_MILLION_READ_UNITS) / 1e6
+  return dollars < 0.01 ? 'less than $0.01' : `$${dollars.toFixed(2)}`
+}
+
+function sentence({ replayed, before, left, whole, ended }: ReplaySummary, yes: boolean): string {
   if (ended !== undefined) return `The same replay ended at ${time(ended)}. Add --again to do it once more.`
   const parts = [
     `${count(replayed, 'event')} ${yes ? 'replayed' : 'would be replayed'}`,
@@ -92,9 +113,4 @@ function sentence({ replayed, before, left, whole, ended }: ReplaySummary, { sca
   ]
   const rest = whole ? '' : ' Not all of the table was read: run it again to go on.'
   return `${parts.join('; ')}.${yes ? '' : ' Add --yes to do it.'}${rest}`
-}
-
-function exitCode({ whole, ended }: ReplaySummary, { scan, yes }: Asked): ExitCode {
-  if (ended !== undefined) return EXIT.incomplete
-  return whole || (!scan && !yes) ? EXIT.ok : EXIT.incomplete
 }

@@ -27,6 +27,8 @@ export async function runCli(argv: readonly string[], given: Omit<Io, 'finish'>,
   let code: ExitCode = EXIT.ok
   const io: Io = {
     ...given,
+    out: (text) => given.out(printable(text)),
+    err: (text) => given.err(printable(text)),
     finish: (ended) => {
       code = ended
     },
@@ -68,4 +70,9 @@ export async function runCli(argv: readonly string[], given: Omit<Io, 'finish'>,
     // Commander has printed what is wrong; help and version end so too.
     return error instanceof CommanderError && error.exitCode === 0 ? EXIT.ok : EXIT.refused
   }
+}
+
+/** Failures and bodies are other programs' texts: none of their control characters reaches a terminal. */
+function printable(text: string): string {
+  return text.replace(/[^\P{Cc}\n]/gu, '?')
 }

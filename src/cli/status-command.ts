@@ -50,7 +50,7 @@ export function concerns({ dead, sweepers, consumers }: OutboxStatus): readonly 
     ),
     ...(dead.count > 0 ? [`${count(dead.count, 'dead row')}: see \`dynamodb-outbox dead-letters\``] : []),
     ...(letters > 0 ? [`${count(letters, 'dead letter')}: see \`dynamodb-outbox dead-letters\``] : []),
-    ...unread.map(({ queueUrl, unread }) => `${nameOf(queueUrl)} cannot be read (${unread})`),
+    ...unread.map(({ queueUrl, unread = '' }) => `${nameOf(queueUrl)} cannot be read (${whyUnread(unread)})`),
   ]
 }
 
@@ -88,6 +88,10 @@ function rows({ count: amount, capped, oldestMs }: RowCount): string {
 
 function depth({ visible, inFlight, unread }: QueueDepth): string[] {
   return unread === undefined ? [String(visible), String(inFlight)] : ['?', '?']
+}
+
+function whyUnread(name: string): string {
+  return /AccessDenied/.test(name) ? 'missing permission: sqs:GetQueueAttributes' : name
 }
 
 function nameOf(queueUrl: string): string {

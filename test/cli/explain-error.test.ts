@@ -21,6 +21,23 @@ describe('explainError', () => {
     ['no Region', new Error('Region is missing'), /--region/],
     ['a table that is not there', awsError('ResourceNotFoundException'), /--system/],
     ['an endpoint that does not answer', Object.assign(networkError(), { code: 'ECONNREFUSED' }), /does not answer/],
+    ['a Region that there is not', Object.assign(networkError(), { code: 'ENOTFOUND' }), /Region/],
+    ['a Region that is none', new Error('Region not accepted: region="a b" is not a valid hostname'), /no Region/],
+    ['a wrong secret', awsError('InvalidSignatureException'), /no AWS credentials/i],
+    ['a wrong clock', awsError('RequestTimeTooSkewed'), /clock of this machine/],
+    [
+      'a certificate that is not trusted',
+      Object.assign(new Error('self-signed'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }),
+      /NODE_EXTRA_CA_CERTS/,
+    ],
+    ['an endpoint that is no URL', Object.assign(new TypeError('no'), { code: 'ERR_INVALID_URL' }), /AWS_ENDPOINT_URL/],
+    [
+      'a table that is no outbox',
+      Object.assign(awsError('ValidationException'), {
+        message: 'The table does not have the specified index: pending',
+      }),
+      /no outbox table.*doctor/,
+    ],
     ['an error of our own by its text', new OutboxError('INVALID_SETTING', 'by must say who.'), /^by must say who\.$/],
     ['whatever else by its name', awsError('LimitExceededException'), /^LimitExceededException\./],
     ['what is no error', null, /^Error\./],

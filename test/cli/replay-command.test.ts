@@ -19,9 +19,15 @@ const COUNT = ['--source', 'test', '--handler', 'stats/count']
 
 it('says what it would read, counts if told to, and replays only with --yes, once', async () => {
   const first = await run(...COUNT)
-  expect(first).toMatchObject({ code: EXIT.ok, out: expect.stringContaining('Nothing was read.') })
-  expect(first.err).toMatch(/Reading the whole table: about \d+ row/)
+  expect(first).toMatchObject({ code: EXIT.ok, err: '' })
+  expect(first.out).toMatch(
+    /reads the whole table once: about \d+ rows?, \d+ KB, .* read\s+units?, [^$]*\$0\.01.*\nNothing was read yet/s,
+  )
+  expect(first.out).toMatch(/--scan .*\n.*--yes /)
+  const plan = JSON.parse((await run(...COUNT, '--json')).out)
+  expect(plan).toMatchObject({ replayed: 0, whole: false, estimate: { readUnits: expect.any(Number) } })
   const counted = await run(...COUNT, '--scan')
+  expect(counted.err).toMatch(/^Reading the whole table: about \d+ rows?, .*\.\n$/)
   expect(counted.out).toContain('2 events would be replayed; 1 left alone')
   const done = await run(...COUNT, '--yes', '--json')
   expect(JSON.parse(done.out)).toMatchObject({ replayed: 2, left: 1, whole: true })
