@@ -8,13 +8,17 @@ export type Focus = {
   readonly faults: fc.Arbitrary<Fault>
   readonly acts: readonly Act[]
   readonly maxChapters: number
+  /** Between chapters. Default: any. */
+  readonly rests?: fc.Arbitrary<number>
+  /** What is down, every other time. Default: anything. */
+  readonly trouble?: fc.Arbitrary<readonly Outage[]>
 }
 
 const type = fc.constantFrom<EventType>('one', 'both', 'two')
 const group = fc.constantFrom('g', 'h')
 const trait = fc.option(fc.constantFrom<Trait>('follow', 'refused'), { nil: undefined, freq: 2 })
-/** Seconds. */
-const at = fc.nat({ max: 60 })
+/** Seconds; often the same, since what happens at once is what goes wrong. */
+const at = fc.oneof(fc.constantFrom(0, 30), fc.nat({ max: 60 }))
 
 export const STEPS = {
   auto: fc.record({ do: fc.constant('auto' as const), at, group, count: fc.integer({ min: 1, max: 3 }), type, trait }),
@@ -45,6 +49,7 @@ export const STEPS = {
   job: fc.record({ do: fc.constant('job' as const), at, key: fc.constantFrom('j1', 'j2') }),
   many: fc.record({ do: fc.constant('many' as const), at, key: fc.constantFrom('x', 'y') }),
   flood: fc.record({ do: fc.constant('flood' as const), at: fc.constant(0), group: fc.constant('deep') }),
+  mixed: fc.record({ do: fc.constant('mixed' as const), at: fc.nat({ max: 10 }), group: fc.constantFrom('deep', 'g') }),
   last: fc.record({
     do: fc.constant('auto' as const),
     at: fc.integer({ min: 10, max: 60 }),
@@ -52,8 +57,28 @@ export const STEPS = {
     count: fc.constant(1),
     type: fc.constant<EventType>('one'),
   }),
+  refused: fc.record({
+    do: fc.constant('keyed' as const),
+    at: fc.nat({ max: 20 }),
+    key: fc.constantFrom('k', 'l', 'm'),
+    content: fc.constant(1),
+    type: fc.constantFrom<EventType>('two', 'both'),
+    onExisting: fc.constant('cancel' as const),
+    trait: fc.constant<Trait>('refused'),
+  }),
+  grave: fc.record({
+    do: fc.constant('auto' as const),
+    at,
+    group: fc.constant('g'),
+    count: fc.integer({ min: 2, max: 3 }),
+    type: fc.constantFrom<EventType>('two', 'both'),
+    trait: fc.constant<Trait>('refused'),
+  }),
   byHand: fc.record({ do: fc.constant('redrive-by-hand' as const), at: fc.nat({ max: 150 }) }),
 }
+
+/** A request that can fail: whose, and which command; `any` counts all of its role's. */
+export type Place = { readonly role: Role; readonly op: string }
 
 const OPERATIONS: Readonly<Record<Role, readonly string[]>> = {
   writer: ['TransactWriteItems', 'TransactWriteItems', 'Query', 'GetItem'],
@@ -80,46 +105,55 @@ const OPERATIONS: Readonly<Record<Role, readonly string[]>> = {
     'TransactWriteItems',
     'SendMessage',
     'ChangeMessageVisibilityBatch',
+    'BatchGetItem',
     'Effect',
     'any',
   ],
   operator: ['SendMessageBatch', 'DeleteMessageBatch', 'ReceiveMessage', 'UpdateItem', 'Query'],
 }
 
-const kind = fc.constantFrom<FaultKind>(
-  'dropped',
-  'lost',
-  'retried',
-  'throttled',
-  'denied',
-  'partial',
-  'slow',
-  'slow-answer',
-  'crash-before',
-  'crash-after',
-  'crash-answered',
-  'freeze',
-)
+/** Kinds that are alike count as one: what fails is as likely as what crashes. */
+const KINDS: readonly (readonly FaultKind[])[] = [
+  ['dropped', 'throttled', 'denied'],
+  ['lost', 'retried', 'cut-off'],
+  ['slow', 'slow-answer'],
+  ['crash-before', 'crash-after', 'crash-answered'],
+  ['freeze'],
+]
+
+function kindOf(op: string): fc.Arbitrary<FaultKind> {
+  const kinds = op.includes('Batch') ? [...KINDS, ['partial' as const]] : KINDS
+  return fc.oneof(...kinds.map((alike) => fc.constantFrom(...alike)))
+}
 
 export function faultsOf(...roles: readonly Role[]): fc.Arbitrary<Fault> {
-  return fc.constantFrom(...roles).chain((role) =>
+  return faultsAt(...roles.flatMap((role) => OPERATIONS[role].map((op) => ({ role, op }))))
+}
+
+/** Mostly one of a role's first requests, and often the tries that follow it: what is tried three times fails three times. */
+export function faultsAt(...places: readonly Place[]): fc.Arbitrary<Fault> {
+  return fc.constantFrom(...places).chain(({ role, op }) =>
     fc.record({
       role: fc.constant(role),
-      op: fc.constantFrom(...(OPERATIONS[role] ?? [])),
-      nth: fc.nat({ max: 6 }),
-      times: fc.constantFrom(1, 1, 1, 2, 3, 4),
-      kind,
+      op: fc.constant(op),
+      nth: fc.oneof(fc.constantFrom(0, 1), fc.nat({ max: 8 })),
+      times: fc.constantFrom(1, 1, 2, 3, 3, 4),
+      kind: kindOf(op),
       seconds: fc.constantFrom(1, 4, 12, 25, 40, 90),
     }),
   )
 }
 
-const outage: fc.Arbitrary<Outage> = fc.record({
-  target: fc.constantFrom('dynamo', 'q1.fifo', 'q2.fifo', 'q1-dead.fifo', 'outside'),
-  from: fc.nat({ max: 90 }),
-  seconds: fc.constantFrom(5, 30, 100, 240),
-  kind: fc.constantFrom('dropped', 'throttled', 'denied'),
-})
+export function outageOf(...targets: readonly string[]): fc.Arbitrary<Outage> {
+  return fc.record({
+    target: fc.constantFrom(...targets),
+    from: fc.oneof(fc.constant(0), fc.nat({ max: 90 })),
+    seconds: fc.constantFrom(5, 30, 100, 240),
+    kind: fc.constantFrom('dropped', 'throttled', 'denied'),
+  })
+}
+
+const outages = fc.array(outageOf('dynamo', 'q1.fifo', 'q2.fifo', 'q1-dead.fifo', 'outside'), { maxLength: 2 })
 
 const stream: fc.Arbitrary<StreamPlan> = fc.record({
   shards: fc.integer({ min: 1, max: 3 }),
@@ -136,11 +170,12 @@ const skew = fc.constantFrom(0, 0, 0, 120, -120)
 const writerSkew = fc.constantFrom(0, 0, 0, 120, -120, 30 * 3600)
 const skews = fc.record({ writer: writerSkew, relay: skew, sweeper: skew, consumer: skew })
 
-export function planOf({ steps, faults, acts, maxChapters }: Focus): fc.Arbitrary<Plan> {
+export function planOf(focus: Focus): fc.Arbitrary<Plan> {
+  const { steps, faults, acts, maxChapters, rests = rest, trouble = outages } = focus
   const chapter: fc.Arbitrary<Chapter> = fc.record({
     steps: fc.array(steps, { minLength: 1, maxLength: 5 }),
-    outages: fc.oneof({ weight: 1, arbitrary: fc.constant([]) }, fc.array(outage, { maxLength: 2 })),
-    rest,
+    outages: fc.oneof(fc.constant([]), trouble),
+    rest: rests,
     keepsDead: fc.boolean(),
   })
   return fc.record({
@@ -150,6 +185,7 @@ export function planOf({ steps, faults, acts, maxChapters }: Focus): fc.Arbitrar
     skews,
     stream,
     refusesFor: fc.constantFrom(0, 60, 200, 1000),
+    visibility: fc.constantFrom(900, 900, 20),
     scripts: fc.array(fc.array(fc.constantFrom(...acts), { maxLength: 4 }), { minLength: 1, maxLength: 4 }),
     concurrency: fc.integer({ min: 1, max: 3 }),
     batch: fc.constantFrom(1, 3, 10, 10),

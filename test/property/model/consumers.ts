@@ -1,6 +1,7 @@
 import { type Consumer, createConsumer } from '../../../src/consumer/consumer.ts'
 import type { SqsRecord } from '../../../src/consumer/sqs-event.ts'
 import { createSqsQueue } from '../../../src/consumer/sqs-queue.ts'
+import { decodeBody } from '../../../src/event/codec.ts'
 import { createLedger } from '../../../src/ledger/dynamo-ledger.ts'
 import { createOutbox } from '../../../src/outbox/create-outbox.ts'
 import type { StoredMessage } from '../../../src/testing/queue-state.ts'
@@ -11,6 +12,8 @@ import { REGION, silent, type World } from './world.ts'
 
 const FUNCTION_MS = 30_000
 const POLL_MS = 700
+/** A lease, and some invocations of others before its turn comes. ms */
+const LONGEST_RETURN_MS = 300_000
 
 /** A consumer and its mapping: it polls as long as the queue holds anything, in several invocations at once. */
 export function startConsumers(world: World): void {
@@ -31,6 +34,7 @@ function startConsumer(world: World, { name, queue: queueName }: Named): void {
     next = Number.POSITIVE_INFINITY
     const room = running < (world.isCalm() ? 3 : plan.concurrency)
     const messages = room ? queue.receive(world.isCalm() ? 10 : plan.batch) : []
+    for (const { messageId } of messages) checkReturn(messageId)
     if (messages.length > 0) invoke(messages)
     const shows = queue.depth().visible > 0 ? scheduler.now() : queue.nextVisibleAt(scheduler.now())
     if (shows !== undefined) pollAt(shows)
@@ -41,6 +45,16 @@ function startConsumer(world: World, { name, queue: queueName }: Named): void {
     unplan()
     next = at
     unplan = scheduler.at(at, poll)
+  }
+  /** What a dead process had comes back soon after its claims have lapsed, not after the queue's own long time. */
+  const abandoned = new Map<string, number>()
+  const checkReturn = (messageId: string): void => {
+    const died = abandoned.get(messageId)
+    abandoned.delete(messageId)
+    if (died !== undefined && scheduler.now() - died > LONGEST_RETURN_MS)
+      books.breach(
+        `a message of ${name} comes back ${Math.round((scheduler.now() - died) / 1000)} s after its process died`,
+      )
   }
   const invoke = (messages: readonly StoredMessage[]): void => {
     running += 1
@@ -56,8 +70,13 @@ function startConsumer(world: World, { name, queue: queueName }: Named): void {
     }
     // A process that stands still is replaced, not ended: once it moves again it goes on where it was.
     const cancel = scheduler.in(FUNCTION_MS, () => (process.isFrozen() ? finish() : process.kill('its time is over')))
-    process.onEnd(finish)
+    process.onEnd(() => {
+      finish()
+      if (world.wire.met(process).some((met) => !HARMLESS.test(met) || met.endsWith('VisibilityBatch'))) return
+      for (const { messageId } of messages) abandoned.set(messageId, scheduler.now())
+    })
     const Records = messages.map((message) => recordOf(message, queue.arn))
+    world.sqs.onLost(process, (handle) => noteLost(world, process, { messages, handle }))
     consumer({ Records }, { getRemainingTimeInMillis: () => end - process.clock.now() }).then(
       ({ batchItemFailures }) => {
         if (ended) return
@@ -86,7 +105,20 @@ function checkLeftovers({ ledger, books, wire, story }: World, process: Process)
 }
 
 /** What may befall a process without its ledger being out of reach: a statement that fails is sent again. */
-const HARMLESS = /^partial |(SendMessage|ChangeMessageVisibilityBatch|Effect|BatchGetItem)$/
+const HARMLESS =
+  /^partial |^(dropped|lost|retried|throttled|denied|outage) (SendMessage|ChangeMessageVisibilityBatch|Effect|BatchGetItem)$/
+
+/** The queue has told a process that a handle is no longer valid: what it has of that message it must not run. */
+function noteLost(
+  { lost }: World,
+  process: Process,
+  { messages, handle }: { readonly messages: readonly StoredMessage[]; readonly handle: string },
+): void {
+  const body = messages.find((message) => message.handle === handle)?.body ?? ''
+  const decoded = decodeBody(body)
+  if (!decoded.ok || messages.filter((message) => message.body === body).length > 1) return
+  lost.set(process, new Set([...(lost.get(process) ?? []), decoded.event.id]))
+}
 
 function consumerOf(world: World, process: Process, { name, queue }: Named): Consumer {
   const { clock } = process

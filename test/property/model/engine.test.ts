@@ -17,7 +17,15 @@ function startModel(tableName: string) {
   }
   const scheduler = { now: systemClock.now, in: later }
   const wire = { call: async (_: unknown, { apply }: { apply: () => unknown }) => apply() }
-  const options = { scheduler, luck: () => 0, wire: wire as never, region: 'us-east-1', describe: () => undefined }
+  const options = {
+    scheduler,
+    luck: () => 0,
+    wire: wire as never,
+    region: 'us-east-1',
+    describe: () => undefined,
+    onRead: () => {},
+    onRefused: () => {},
+  }
   const dynamo = createModelDynamo({ ...options, tables: [tableName] })
   return { client: dynamo.clientFor(undefined as never) as DynamoDBClient, table: dynamo.table(tableName) }
 }

@@ -10,7 +10,9 @@ export type FaultKind =
   | 'dropped'
   /** Applied; the caller gets no answer. */
   | 'lost'
-  /** The SDK sends it twice: the first answer is lost, the second try is throttled or answered. */
+  /** Applied; from then on the process reaches nothing for a while. */
+  | 'cut-off'
+  /** The SDK sends it twice: the first answer is lost, the second try is throttled, denied or answered. */
   | 'retried'
   | 'throttled'
   | 'denied'
@@ -35,7 +37,7 @@ export type Fault = {
   readonly nth: number
   readonly times: number
   readonly kind: FaultKind
-  /** For the slow ones and `freeze`. */
+  /** For the slow ones, `cut-off` and `freeze`. */
   readonly seconds: number
 }
 

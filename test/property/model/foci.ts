@@ -1,16 +1,11 @@
 import fc from 'fast-check'
-import { type Focus, faultsOf, STEPS } from './arbitraries.ts'
+import { type Focus, faultsAt, faultsOf, outageOf, STEPS } from './arbitraries.ts'
 import type { Act } from './plan.ts'
 
-const ALL_ACTS: readonly Act[] = [
-  'ok',
+const CRASHES: readonly Act[] = ['ok', 'throw', 'permanent', 'busy', 'hang', 'die', 'slow']
+const COMMITS: readonly Act[] = [
   'ok',
   'throw',
-  'permanent',
-  'busy',
-  'hang',
-  'die',
-  'slow',
   'commit-throw',
   'commit-swallow',
   'commit-unawaited',
@@ -19,47 +14,96 @@ const ALL_ACTS: readonly Act[] = [
 ]
 
 /** What is worth its time in a run of the whole. */
-const { many: _many, flood: _flood, last: _last, ...COMMON } = STEPS
+const { many: _many, refused: _refused, grave: _grave, flood: _flood, last: _last, mixed: _mixed, ...COMMON } = STEPS
 
 /** Which part of the pipeline a property looks at closely; the rest runs along. */
 export const FOCI = {
   writers: {
-    steps: fc.oneof(STEPS.keyed, STEPS.keyed, STEPS.job, STEPS.auto, STEPS.numbered, STEPS.doomed),
+    steps: fc.oneof(STEPS.keyed, STEPS.job, STEPS.auto, STEPS.numbered, STEPS.doomed),
     faults: faultsOf('writer'),
     acts: ['ok'],
     maxChapters: 2,
   },
-  relay: {
-    steps: fc.oneof(
-      STEPS.auto,
-      STEPS.numbered,
-      STEPS.late,
-      STEPS.keyed,
-      STEPS.replay,
-      STEPS.redriveRows,
-      STEPS.elsewhere,
-      STEPS.many,
-    ),
-    faults: faultsOf('relay', 'sweeper', 'operator'),
+  order: {
+    steps: fc.oneof(STEPS.auto, STEPS.auto, STEPS.burst, STEPS.numbered, STEPS.redriveRows),
+    faults: faultsOf('relay', 'sweeper'),
+    acts: ['ok'],
+    maxChapters: 1,
+    trouble: fc.array(outageOf('q1.fifo', 'q2.fifo'), { minLength: 1, maxLength: 2 }),
+  },
+  stream: {
+    steps: fc.oneof(STEPS.auto, STEPS.keyed, STEPS.late, STEPS.replay, STEPS.replay, STEPS.elsewhere, STEPS.many),
+    faults: faultsOf('relay', 'sweeper'),
     acts: ['ok'],
     maxChapters: 2,
+    rests: fc.constantFrom(0, 360),
+    trouble: fc.array(outageOf('q1.fifo', 'q2.fifo'), { minLength: 1, maxLength: 2 }),
   },
-  consumers: {
-    steps: fc.oneof(STEPS.burst, STEPS.auto, STEPS.keyed, STEPS.redriveMessages, STEPS.byHand, STEPS.again),
-    faults: faultsOf('consumer', 'operator'),
-    acts: ALL_ACTS,
-    maxChapters: 2,
-  },
-  backlog: {
-    steps: fc.oneof(STEPS.flood, STEPS.last, STEPS.last, STEPS.last),
+  rounds: {
+    steps: fc.oneof(STEPS.refused, STEPS.refused, STEPS.redriveRows, STEPS.replay),
     faults: faultsOf('relay', 'sweeper'),
     acts: ['ok'],
     maxChapters: 1,
   },
+  graves: {
+    steps: fc.oneof(STEPS.grave, STEPS.grave, STEPS.redriveRows),
+    faults: faultsAt(
+      { role: 'relay', op: 'BatchExecuteStatement' },
+      { role: 'relay', op: 'UpdateItem' },
+      { role: 'sweeper', op: 'BatchExecuteStatement' },
+      { role: 'sweeper', op: 'UpdateItem' },
+    ),
+    acts: ['ok'],
+    maxChapters: 1,
+    trouble: fc.array(outageOf('q1.fifo'), { minLength: 1, maxLength: 1 }),
+  },
+  wide: {
+    steps: fc.oneof(STEPS.mixed, STEPS.last),
+    faults: faultsOf('relay', 'sweeper'),
+    acts: ['ok'],
+    maxChapters: 1,
+    trouble: fc.array(outageOf('q2.fifo'), { minLength: 1, maxLength: 1 }),
+  },
+  backlog: {
+    steps: fc.oneof(STEPS.flood, STEPS.last, STEPS.last),
+    faults: faultsOf('relay', 'sweeper'),
+    acts: ['ok'],
+    maxChapters: 1,
+  },
+  commits: {
+    steps: fc.oneof(STEPS.keyed, STEPS.auto),
+    faults: faultsAt(
+      { role: 'consumer', op: 'TransactWriteItems' },
+      { role: 'consumer', op: 'TransactWriteItems' },
+      { role: 'consumer', op: 'BatchExecuteStatement' },
+    ),
+    acts: COMMITS,
+    maxChapters: 1,
+  },
+  crashes: {
+    steps: fc.oneof(STEPS.burst, STEPS.auto, STEPS.keyed),
+    faults: faultsOf('consumer'),
+    acts: CRASHES,
+    maxChapters: 1,
+  },
+  letters: {
+    steps: fc.oneof(STEPS.burst, STEPS.auto, STEPS.redriveMessages, STEPS.redriveMessages, STEPS.byHand),
+    faults: faultsOf('operator', 'consumer'),
+    acts: ['ok', 'permanent', 'permanent', 'throw'],
+    maxChapters: 1,
+    trouble: fc.array(outageOf('q1.fifo', 'q1-dead.fifo'), { minLength: 1, maxLength: 1 }),
+  },
+  expiry: {
+    steps: fc.oneof(STEPS.auto, STEPS.auto, STEPS.again, STEPS.keyed, STEPS.job),
+    faults: faultsOf('writer', 'consumer'),
+    acts: ['ok', 'ok', 'throw', 'permanent'],
+    maxChapters: 3,
+    rests: fc.constantFrom(8 * 86_400, 40 * 86_400),
+  },
   all: {
     steps: fc.oneof(...Object.values(COMMON)),
     faults: faultsOf('writer', 'relay', 'sweeper', 'consumer', 'operator'),
-    acts: ALL_ACTS,
+    acts: [...CRASHES, ...COMMITS],
     maxChapters: 3,
   },
 } satisfies Record<string, Focus>

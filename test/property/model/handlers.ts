@@ -19,18 +19,38 @@ type Call = {
 
 /** The handlers of one consumer, in one process. Each does what the plan's script says, then succeeds for ever. */
 export function createHandlers(world: World, process: Process, consumer: string): Handler[] {
+  const active = new Set<string>()
   return Object.keys(ROUTES).flatMap((type) =>
     HANDLERS.map((handler) => {
       const name = `${consumer}/${handler}`
-      const run = (event: Event, context: HandlerContext) => perform({ world, process, name, event, context })
+      const run = async (event: Event, context: HandlerContext): Promise<unknown> => {
+        const call = { world, process, name, event, context }
+        checkAlone(call, active)
+        active.add(`${event.id} ${name}`)
+        try {
+          return await perform(call)
+        } finally {
+          active.delete(`${event.id} ${name}`)
+        }
+      }
       return on(type, handler, run, { maxAttempts: MAX_ATTEMPTS })
     }),
   )
 }
 
+/** What is claimed alone runs while nothing else of its process does: only then is a crash its own. */
+function checkAlone({ world, process, name, event }: Call, active: ReadonlySet<string>): void {
+  if (active.size === 0) return
+  const isAlone = (key: string): boolean => world.ledger.slot(key.replace(' ', '\0')).item?.status?.S === 'alone'
+  if (isAlone(`${event.id} ${name}`) || [...active].some(isAlone))
+    world.books.breach(`${process.name} runs ${name} for ${world.story.nameOf(event.id)} beside what is to run alone`)
+}
+
 function perform(call: Call): Promise<unknown> | unknown {
   const { world, name, event, process } = call
   const act = nextAct(call)
+  if (world.lost.get(process)?.has(event.id))
+    world.books.breach(`${process.name} runs ${name} for a message that is not its own`)
   world.story.tell(process.name, () => `${name} runs for ${world.story.nameOf(event.id)}: ${act}`)
   switch (act) {
     case 'ok':

@@ -20,15 +20,28 @@ async function holds(focus: Focus, runs: number): Promise<void> {
 }
 
 describe('the model of the whole', { timeout: 600_000 }, () => {
-  it('writers hear the truth, and what they wrote is all there or not at all', () => holds(FOCI.writers, 300))
+  it('writers hear the truth, and what they wrote is all there or not at all', () => holds(FOCI.writers, 200))
 
-  it('relay and sweepers lose nothing and keep each group in order, whatever befalls them', () =>
-    holds(FOCI.relay, 500))
+  it('relay and sweepers keep each group in order, whichever queue fails', () => holds(FOCI.order, 250))
 
-  it('consumers have every effect once, in order and within its attempts, whatever befalls them', () =>
-    holds(FOCI.consumers, 500))
+  it('the stream may lose, double and repeat its records', () => holds(FOCI.stream, 250))
 
-  it('a group with a long tail keeps its order', () => holds(FOCI.backlog, 12))
+  it('rows that are refused, die and are redriven are sent in their own round', () => holds(FOCI.rounds, 250))
 
-  it('all of it together comes to its end, and has kept every promise', () => holds(FOCI.all, 200))
+  it('a refused row of a group dies in its turn', () => holds(FOCI.graves, 200))
+
+  it('a group for two queues is marked up to the first row that one of them has not', () => holds(FOCI.wide, 25))
+
+  it('a group with a long tail keeps its order', () => holds(FOCI.backlog, 8))
+
+  it('what a handler commits is there once, whatever it does and whatever becomes of the answer', () =>
+    holds(FOCI.commits, 250))
+
+  it('handlers that fail, hang and crash cost their own attempts and nobody else any', () => holds(FOCI.crashes, 200))
+
+  it('dead letters are neither lost nor doubled, whoever dies over them', () => holds(FOCI.letters, 200))
+
+  it('what comes again after its row or entry has expired begins anew', () => holds(FOCI.expiry, 200))
+
+  it('all of it together comes to its end, and has kept every promise', () => holds(FOCI.all, 100))
 })

@@ -13,6 +13,8 @@ export type Plan = {
   readonly scripts: readonly (readonly Act[])[]
   /** How long the second queue refuses what it does not like, seconds from the start of a chapter. */
   readonly refusesFor: number
+  /** Of the queues, seconds: 20 is less than a handler may take. */
+  readonly visibility: number
   /** Invocations of one consumer at once. */
   readonly concurrency: number
   /** Messages of one batch, 1–10. */
@@ -69,6 +71,8 @@ export type Step = At &
     | { readonly do: 'job'; readonly key: string }
     /** Far more than fits into a few requests. */
     | { readonly do: 'many'; readonly key: string }
+    /** More than is read at a time, the first for two queues and all others for one. */
+    | { readonly do: 'mixed'; readonly group: string }
     /** A long tail of a group, of which the stream says nothing. */
     | { readonly do: 'flood'; readonly group: string }
     | { readonly do: 'redrive-rows' }

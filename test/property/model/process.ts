@@ -6,6 +6,8 @@ import type { Scheduler } from './scheduler.ts'
 export type Process = {
   readonly role: Role
   readonly name: string
+  /** ms */
+  readonly born: number
   readonly clock: Clock
   readonly isAlive: () => boolean
   readonly isFrozen: () => boolean
@@ -60,6 +62,7 @@ export function createProcess({ scheduler, role, name, skew, random, tell, stops
   const process: Process = {
     role,
     name,
+    born: scheduler.now(),
     clock: { now: () => Math.floor(scheduler.now()) + skew, sleep, random, id },
     isAlive: () => alive,
     isFrozen: () => frozenUntil > scheduler.now(),

@@ -27,11 +27,13 @@ export function watchRedrives({ now, breach, nameOf }: RedriveRules) {
     if (by?.role !== 'operator') return
     const note = decodeLifeNote(entry.MessageAttributes?.[LIFE_ATTRIBUTE]?.StringValue ?? '')
     const short = `${nameOf(idOf(entry))} for ${note?.handlers}`
+    // By its id: events of two sources may have the same short name.
+    const name = `${idOf(entry)} for ${note?.handlers}`
     const first = failed.get(groupKey(by, entry))
     if (first !== undefined && sequenceOf(entry) > first)
       breach(`${by.name} sent ${short} after one that was not taken`)
     if (first === sequenceOf(entry)) failed.delete(groupKey(by, entry))
-    const letter = `${queue} ${short} ${note?.life}`
+    const letter = `${queue} ${name} ${note?.life}`
     if (isNew && now() - (sent.get(letter) ?? Number.NEGATIVE_INFINITY) < DEDUPLICATION_MS)
       breach(`${by.name} sent ${short} twice`)
     if (isNew) sent.set(letter, now())

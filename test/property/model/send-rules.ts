@@ -3,6 +3,7 @@ import { DUE_HORIZON_MS, rowKey, rowState } from '../../../src/outbox/row.ts'
 import type { Accepted } from './engine/sqs.ts'
 import { type ItemChange, keyOf, type Table } from './engine/table.ts'
 import { CONSUMERS, type Plan } from './plan.ts'
+import type { Process } from './process.ts'
 
 export type SendRules = {
   readonly rows: Table
@@ -14,6 +15,8 @@ export type SendRules = {
 
 /** A read may be this old when it is sent from, and its request is a few seconds on its way. ms */
 const READ_AGE_MS = 60_000 + 10_000
+/** What the design allows, and not a second more. ms */
+const OLDEST_READ_MS = 61_000
 /** An image is sent unread while its record is no older. ms */
 const GRACE_MS = 120_000
 
@@ -30,6 +33,21 @@ export function watchSends({ rows, plan, now, breach, nameOf }: SendRules) {
   }, 0)
 
   const queues = CONSUMERS.map(({ queue }) => queue)
+  /** When each process last began a read that showed it a row. */
+  const seen = new Map<string, number>()
+  const readAt = (by: Process, rowKeys: readonly string[], begun: number): void => {
+    for (const key of rowKeys) seen.set(`${by.name} ${key}`, begun)
+  }
+  /** Told as a request is made, however late it arrives. */
+  const sending = (by: Process, bodies: readonly string[]): void => {
+    if (by.role !== 'relay' && by.role !== 'sweeper') return
+    for (const body of bodies) {
+      const row = rowOf(body)
+      const age = now() - (row === undefined ? now() : (seen.get(`${by.name} ${row.key}`) ?? by.born))
+      if (age > OLDEST_READ_MS)
+        breach(`${by.name} sends ${nameOf(row?.id ?? '')} from a read ${Math.round(age / 1000)} s old`)
+    }
+  }
   const changed = ({ before, after, at }: ItemChange): void => {
     const key = keyOf(after ?? before)
     if (before === undefined) for (const mark of ['relayed', ...queues]) since.delete(`${key} ${mark}`)
@@ -40,13 +58,10 @@ export function watchSends({ rows, plan, now, breach, nameOf }: SendRules) {
   }
   const accepted = ({ queue, entry, by }: Accepted): void => {
     if (by === undefined || (by.role !== 'relay' && by.role !== 'sweeper')) return
-    const decoded = decodeBody(entry.MessageBody)
-    if (!decoded.ok) return
-    const { source, key: name, group, sequence } = decoded.event
-    const identity = group === undefined || sequence === undefined ? { source, key: name } : { source, group, sequence }
-    const { pk, sk } = rowKey(identity)
-    const key = `${pk}\0${sk}`
-    const short = nameOf(decoded.event.id)
+    const row = rowOf(entry.MessageBody)
+    if (row === undefined) return
+    const { key, group } = row
+    const short = nameOf(row.id)
     const old = (mark: string): number => now() - (since.get(`${key} ${mark}`) ?? now())
     if (old('relayed') > READ_AGE_MS + GRACE_MS + late) breach(`${by.name} sent ${short}, which was relayed long ago`)
     if (old(queue) > READ_AGE_MS + GRACE_MS + late)
@@ -56,5 +71,16 @@ export function watchSends({ rows, plan, now, breach, nameOf }: SendRules) {
     if (by.role === 'sweeper' && !skews && group === undefined && isInGrace)
       breach(`${by.name} sent ${short} in its grace`)
   }
-  return { changed, accepted }
+  return { changed, accepted, readAt, sending }
+}
+
+function rowOf(
+  body: string,
+): { readonly id: string; readonly key: string; readonly group: string | undefined } | undefined {
+  const decoded = decodeBody(body)
+  if (!decoded.ok) return undefined
+  const { id, source, key: name, group, sequence } = decoded.event
+  const identity = group === undefined || sequence === undefined ? { source, key: name } : { source, group, sequence }
+  const { pk, sk } = rowKey(identity)
+  return { id, key: `${pk}\0${sk}`, group }
 }

@@ -55,6 +55,7 @@ export function createWire({ scheduler, seed, faults, outages, chapter, story }:
   }
   const tries = new Map<Process, Tries>()
   const met = new Map<Process, string[]>()
+  const cutOff = new Map<Process, number>()
   const noteSend = (from: Process, outcome: Outcome<unknown>): void => {
     const { requests, answered } = tries.get(from) ?? { requests: 0, answered: false }
     const { Successful = [], Failed = [] } = ('answer' in outcome ? outcome.answer : {}) as BatchAnswer
@@ -107,6 +108,7 @@ export function createWire({ scheduler, seed, faults, outages, chapter, story }:
         }
       }
       const arrive = async (): Promise<void> => {
+        if ((cutOff.get(from) ?? 0) > scheduler.now()) return deliver({ error: noAnswer() })
         const outage = begun === undefined || chapter() === undefined ? undefined : outageOf(target, begun)
         if (outage !== undefined) met.set(from, [...(met.get(from) ?? []), `outage ${op}`])
         if (outage !== undefined)
@@ -120,9 +122,14 @@ export function createWire({ scheduler, seed, faults, outages, chapter, story }:
           case 'lost':
             await carryOut()
             return deliver({ error: noAnswer() })
+          case 'cut-off':
+            await carryOut()
+            cutOff.set(from, scheduler.now() + fault.seconds * 1000)
+            return deliver({ error: noAnswer() })
           case 'retried': {
             await carryOut()
-            if (luck('second') < 0.5) return deliver({ error: refusal('throttled', service, 2) })
+            if (luck('second') < 0.3) return deliver({ error: refusal('throttled', service, 2) })
+            if (luck('second') < 0.6) return deliver({ error: refusal('denied', service, 2) })
             return deliver(await carryOut())
           }
           case 'partial':

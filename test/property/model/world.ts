@@ -25,7 +25,6 @@ export const REGION = 'eu-west-1'
 /** Ten are on their way before the first can have failed, and each may be tried again before the third has. */
 export const MAX_SILENT_REQUESTS = 13
 const START = Date.UTC(2026, 5, 1, 12)
-const QUEUE_VISIBILITY_SECONDS = '900'
 /** What stands for content that the second queue does not take yet. */
 export const REFUSED = 'refuse-me'
 
@@ -52,6 +51,8 @@ export type World = {
   readonly tried: (process: Process) => { readonly requests: number; readonly answered: boolean }
   /** Runs of each handler for each event. */
   readonly runs: Map<string, number>
+  /** Events whose messages a process knows to be somebody else's by now. */
+  readonly lost: Map<Process, Set<string>>
   readonly knows: (identity: Identity) => void
 }
 
@@ -73,6 +74,12 @@ export function createWorld(plan: Plan): World {
     wire,
     region: REGION,
     tables: ['outbox', 'ledger', 'data'],
+    onRefused: (process, table, item) => {
+      const isOwnEnd = table === 'ledger' && item?.status?.S === 'done' && process.owns(item.token?.S ?? '')
+      if (isOwnEnd && wire.met(process).length === 0)
+        books.breach(`${process.name} ends once more what its commit has ended: ${item?.sk?.S}`)
+    },
+    onRead: (process, keys, begun) => sends.readAt(process, keys, begun),
     describe: describeDynamo(story),
   })
   const refuses = (queue: string, body: string): boolean => {
@@ -94,6 +101,12 @@ export function createWorld(plan: Plan): World {
       refuses(queue, MessageBody)
         ? { code: 'InvalidMessageContents', message: 'not these characters', senderFault: true }
         : undefined,
+    onSend: (process, entries) =>
+      sends.sending(
+        process,
+        entries.map(({ MessageBody }) => MessageBody),
+      ),
+    onTwice: (queue) => books.breach(`two entries of one group in one request to ${queue}`),
     onRefuse: (entry) => redrives.notTaken(entry),
     onAccept: (accepted) => {
       rules.accepted(accepted)
@@ -106,7 +119,7 @@ export function createWorld(plan: Plan): World {
   const queues = new Map<string, LocalQueue>()
   for (const { queue } of CONSUMERS) {
     for (const name of [queue, queue.replace('.', '-dead.')])
-      queues.set(name, sqs.create(name, { VisibilityTimeout: QUEUE_VISIBILITY_SECONDS }))
+      queues.set(name, sqs.create(name, { VisibilityTimeout: String(plan.visibility) }))
   }
   const [outbox, ledger, data] = ['outbox', 'ledger', 'data'].map(dynamo.table) as [Table, Table, Table]
   outbox.onChange(({ after, at }) => {
@@ -139,7 +152,8 @@ export function createWorld(plan: Plan): World {
       scheduler,
       role,
       name,
-      skew: skew(role),
+      // Writers differ among each other: the later one of a group may be the earlier one by its clock.
+      skew: role === 'writer' && luck('skewed', name) < 0.5 ? 0 : skew(role),
       random,
       tell: story.tell,
       stops: noteCrashes,
@@ -166,6 +180,7 @@ export function createWorld(plan: Plan): World {
       current.begun = chapter === undefined ? undefined : scheduler.now()
     },
     runs: new Map(),
+    lost: new Map(),
     tried: wire.tried,
     knows: (identity) => story.name(eventId(identity), shortName(identity)),
   }

@@ -11,6 +11,7 @@ import { REFUSED, REGION, type World } from './world.ts'
 
 const MANY = 50
 const FLOOD = 120
+const MIXED = 32
 
 type Transaction = {
   readonly events: readonly NewEvent[]
@@ -43,10 +44,22 @@ async function transactionOf(
     case 'auto':
       return {
         events: Array.from({ length: step.count }, (_, n) => ({
-          ...base(step, n),
+          ...base(
+            {
+              type: step.type,
+              trait: step.trait === 'refused' && n !== Math.min(1, step.count - 1) ? undefined : step.trait,
+            },
+            n,
+          ),
           group: step.group,
           sequence: 'auto' as const,
         })),
+      }
+    case 'mixed':
+      return {
+        events: Array.from({ length: MIXED }, (_, n) => {
+          return { ...base({ type: n === 0 ? 'both' : 'one' }, n), group: step.group, sequence: 'auto' as const }
+        }),
       }
     case 'numbered':
       return numbered(world, process, step)
@@ -135,6 +148,8 @@ async function transact(
     if (error.code === 'CONDITION_FAILED' && transaction.isJob === true && isStored(world, events))
       books.breach(`${mark}: a job that was done is told ${error.code}`)
     note(error.code === 'OUTCOME_UNKNOWN' ? 'unknown' : 'failed')
+    if (error.code === 'OUTCOME_UNKNOWN' && isProven(world, process, { mark, events }))
+      books.breach(`${mark}: unknown, though its rows prove it`)
   }
 }
 
@@ -167,6 +182,16 @@ function setVersion(group: string, from: number, to: number): AttributeWrite {
 function once(job: string): AttributeWrite {
   const Put = { TableName: 'data', Item: itemKey(`job ${job}`), ConditionExpression: 'attribute_not_exists(pk)' }
   return { Put }
+}
+
+/** Its rows stand there, and nothing was in the way of reading them. */
+function isProven(
+  { data, wire }: World,
+  process: Process,
+  { mark, events }: { readonly mark: string; readonly events: readonly NewEvent[] },
+): boolean {
+  const couldRead = wire.met(process).every((met) => met.endsWith('TransactWriteItems') && !met.startsWith('cut-off'))
+  return couldRead && events.length > 0 && data.slot(`${mark}\0-`).item !== undefined
 }
 
 function isStored({ outbox }: World, events: readonly NewEvent[]): boolean {

@@ -5,8 +5,10 @@ import type { Wire } from '../wire.ts'
 import { abortable } from './abortable.ts'
 import { type Engine, tableFinder } from './engine.ts'
 import { createReads } from './reads.ts'
-import { createTable, type Table } from './table.ts'
+import { createScans } from './scans.ts'
+import { createTable, keyOf, type Table } from './table.ts'
 import { createTransactions } from './transactions.ts'
+import type { Item } from './values.ts'
 import { createWrites } from './writes.ts'
 
 export type ModelDynamo = {
@@ -23,6 +25,10 @@ export type ModelDynamoOptions = {
   readonly wire: Wire
   readonly tables: readonly string[]
   readonly region: string
+  /** Told which rows a process was shown, by a read that it began then. */
+  readonly onRead: (process: Process, keys: readonly string[], begun: number) => void
+  /** Told of a statement whose condition did not hold. */
+  readonly onRefused: (process: Process, table: string, item: Item | undefined) => void
   /** A line for the story; undefined: none. */
   readonly describe: (op: string, input: unknown) => (() => string) | undefined
 }
@@ -34,21 +40,27 @@ type Command = { readonly constructor: { readonly name: string }; readonly input
  * so that whoever changes one changes what happens. Held to the contract suites of the engines.
  */
 export function createModelDynamo(options: ModelDynamoOptions): ModelDynamo {
-  const { scheduler, luck, wire, describe, region } = options
+  const { scheduler, luck, wire, describe, region, onRead, onRefused } = options
   const { now } = scheduler
   /** Whose request is carried out: all that it changes, it changes at once. */
   let author: Process | undefined
   const tables = new Map(options.tables.map((name) => [name, createTable(name, now, () => author)]))
   const tableOf = tableFinder(tables)
   const wait = (ms: number): Promise<void> => new Promise((resolve) => void scheduler.in(ms, resolve))
-  const engine: Engine = { now, luck, tableOf, wait }
+  const refused: Engine['onRefused'] = (table, item) => {
+    if (author !== undefined) onRefused(author, table, item)
+  }
+  const engine: Engine = { now, luck, tableOf, wait, onRefused: refused }
   const reads = createReads(engine)
+  const scans = createScans(engine)
   const writes = createWrites(engine)
   const transactions = createTransactions(engine)
   const commands: Readonly<Record<string, (input: never, partial?: (part: number) => number) => object>> = {
     GetItem: reads.get,
     BatchGetItem: reads.batchGet,
     Query: reads.query,
+    Scan: scans.scan,
+    DescribeTable: scans.describe,
     TransactGetItems: transactions.get,
     TransactWriteItems: transactions.write,
     UpdateItem: writes.update,
@@ -79,11 +91,27 @@ export function createModelDynamo(options: ModelDynamoOptions): ModelDynamo {
           return answer
         }
         const request = { service: 'dynamo', target: 'dynamo', op, about: describe(op, input), apply } as const
-        return abortable(() => wire.call(process, request), options)
+        const begun = now()
+        const answer = abortable(() => wire.call(process, request), options)
+        if (op !== 'Query' && op !== 'BatchGetItem') return answer
+        return answer.then((shown) => {
+          onRead(process, keysIn(shown), begun)
+          return shown
+        })
       }
       return { send, config: { region: async () => region, serviceId: 'DynamoDB' } } as unknown as DynamoDBClient
     },
   }
+}
+
+function keysIn(shown: object): string[] {
+  const { Items, Responses } = shown as {
+    Items?: readonly Item[]
+    Responses?: Readonly<Record<string, readonly Item[]>>
+  }
+  return [...(Items ?? []), ...Object.values(Responses ?? {}).flat()]
+    .filter(({ body }) => body !== undefined)
+    .map(keyOf)
 }
 
 function hasEntries({ slots }: Table, input: unknown): boolean {

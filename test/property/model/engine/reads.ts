@@ -92,7 +92,7 @@ type Projection = {
   readonly ExpressionAttributeNames?: Readonly<Record<string, string>> | undefined
 }
 
-function project(item: Item, { ProjectionExpression, ExpressionAttributeNames = {} }: Projection): Item {
+export function project(item: Item, { ProjectionExpression, ExpressionAttributeNames = {} }: Projection): Item {
   if (ProjectionExpression === undefined) return item
   const names = ProjectionExpression.split(/,\s*/).map((name) => ExpressionAttributeNames[name] ?? name)
   return Object.fromEntries(Object.entries(item).filter(([name]) => names.includes(name)))

@@ -22,6 +22,8 @@ export type Accepted = {
 export type ModelSqs = {
   readonly create: (name: string, attributes: Readonly<Record<string, string>>) => LocalQueue
   readonly clientFor: (process: Process) => SQSClient
+  /** Tells a process's listener of handles that a queue refused, when their answer arrives. */
+  readonly onLost: (process: Process, listener: (handle: string) => void) => void
   /** Puts a message in as somebody else would, past the wire. */
   readonly put: (queue: string, entry: WireEntry) => Promise<object>
 }
@@ -34,6 +36,10 @@ export type ModelSqsOptions = {
   readonly refuses: (queue: string, entry: WireEntry) => SqsFault | undefined
   /** Told of every entry that is accepted, duplicates included. */
   readonly onAccept: (accepted: Accepted) => void
+  /** Told of a batch as its request is made. */
+  readonly onSend: (process: Process, entries: readonly WireEntry[]) => void
+  /** Told of a request with two entries of one group: the second may be taken, and the first not. */
+  readonly onTwice: (queue: string) => void
   /** Told of every entry of a batch that was not taken, though others of it may have been. */
   readonly onRefuse: (entry: Pick<Accepted, 'queue' | 'entry' | 'by'>) => void
   readonly describe: (op: string, input: unknown) => (() => string) | undefined
@@ -44,18 +50,12 @@ type Input = Omit<SqsInput, 'Entries'> & Partial<WireEntry> & { readonly Entries
 type Command = { readonly constructor: { readonly name: string }; readonly input: Input }
 
 /** SQS in memory, as its own commands: the strict rules and queues of the test kit behind the wire. */
-export function createModelSqs({
-  clock,
-  luck,
-  wire,
-  refuses,
-  onAccept,
-  onRefuse,
-  describe,
-}: ModelSqsOptions): ModelSqs {
+export function createModelSqs(options: ModelSqsOptions): ModelSqs {
+  const { clock, luck, wire, refuses, onAccept, onRefuse, onSend, onTwice, describe } = options
   const registry = createQueueRegistry(clock)
   const known = createDeduplicationWindow<object>()
   let sequence = 0
+  const losses = new Map<Process, (handle: string) => void>()
   let requests = 0
   let author: Process | undefined
 
@@ -88,6 +88,8 @@ export function createModelSqs({
   const sendBatch = (queue: LocalQueue, { Entries = [] }: Input, partial: Part): object => {
     const whole = sendBatchFault(Entries)
     if (whole !== undefined) throw thrown(whole)
+    const groups = Entries.map(({ MessageGroupId }) => MessageGroupId)
+    if (new Set(groups).size < groups.length) onTwice(queue.name)
     // Some faults of one entry SQS answers for the whole request, and takes none of it.
     const bad = Entries.map((entry) => refuses(queue.name, entry)).find((found) => found !== undefined)
     if (bad !== undefined && luck('whole', ++requests) < 0.5) throw thrown(bad)
@@ -135,15 +137,17 @@ export function createModelSqs({
 
   return {
     create: (name, attributes) => registry.create(name, 'http://sqs.invalid', attributes),
+    onLost: (process, listener) => void losses.set(process, listener),
     put: async (name, entry) => {
       const queue = registry.find(name)
       if (queue === undefined) throw awsError('QueueDoesNotExist')
       return accept(queue, entry)
     },
     clientFor: (process) => {
-      const sendCommand = (command: Command, options?: { readonly abortSignal?: AbortSignal }): Promise<object> => {
+      const sendCommand = (command: Command, given?: { readonly abortSignal?: AbortSignal }): Promise<object> => {
         const op = command.constructor.name.replace(/Command$/, '')
         const { input } = command
+        if (op === 'SendMessageBatch') onSend(process, input.Entries ?? [])
         const target = input.QueueUrl?.split('/').at(-1) ?? ''
         const apply = (partial: Part): Promise<object> => {
           const queue = registry.find(input.QueueUrl)
@@ -154,11 +158,24 @@ export function createModelSqs({
           return answer
         }
         const request = { service: 'sqs', target, op, about: describe(op, input), apply } as const
-        return abortable(() => wire.call(process, request), options)
+        const answer = abortable(() => wire.call(process, request), given)
+        if (op !== 'ChangeMessageVisibilityBatch') return answer
+        return answer.then((answered) => {
+          for (const handle of refusedHandles(answered, input)) losses.get(process)?.(handle)
+          return answered
+        })
       }
       return { send: sendCommand, config: { serviceId: 'SQS' } } as unknown as SQSClient
     },
   }
+}
+
+function refusedHandles(answered: object, { Entries = [] }: Input): string[] {
+  const { Failed = [] } = answered as { Failed?: readonly { Id: string; Code: string }[] }
+  const ids = new Set(Failed.filter(({ Code }) => Code !== 'InternalError').map(({ Id }) => Id))
+  return (Entries as readonly { Id: string; ReceiptHandle?: string }[]).flatMap(({ Id, ReceiptHandle = '' }) =>
+    ids.has(Id) ? [ReceiptHandle] : [],
+  )
 }
 
 function depthOf(queue: LocalQueue): Record<string, string> {

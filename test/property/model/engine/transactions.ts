@@ -96,7 +96,7 @@ export function createTransactions({ now, luck, wait, tableOf }: Engine): Transa
   const refuseIfNotHolding = (actions: readonly Action[]): void => {
     const failed = actions.filter(({ holds, slot }) => !holds(slot.item))
     if (failed.length === 0) return
-    const reported = luck('reported', ++count) < 0.7 ? failed : failed.slice(0, 1)
+    const reported = luck('reported', ++count) < 0.5 ? failed : failed.slice(0, 1)
     cancel(
       actions.map((action) => {
         if (!reported.includes(action)) return { Code: 'None' }

@@ -20,7 +20,7 @@ export type Writes = {
 type Refusal = { readonly Code: string; readonly Item?: Item }
 
 /** Writes outside of transactions: one item each, all at once or not at all. */
-export function createWrites({ tableOf, luck }: Engine): Writes {
+export function createWrites({ tableOf, luck, onRefused }: Engine): Writes {
   let count = 0
 
   const update: Writes['update'] = (input) => {
@@ -31,8 +31,10 @@ export function createWrites({ tableOf, luck }: Engine): Writes {
     const bindings = { names: input.ExpressionAttributeNames, values: input.ExpressionAttributeValues }
     const change = readUpdate(read(UpdateExpression), bindings)
     if (slot.pending !== undefined) throw awsError('TransactionConflictException')
-    if (ConditionExpression !== undefined && !readCondition(read(ConditionExpression), bindings)(slot.item))
-      throw awsError('ConditionalCheckFailedException')
+    if (ConditionExpression !== undefined && !readCondition(read(ConditionExpression), bindings)(slot.item)) {
+      const shown = input.ReturnValuesOnConditionCheckFailure === 'ALL_OLD' && slot.item !== undefined
+      throw awsError('ConditionalCheckFailedException', shown ? { Item: slot.item } : {})
+    }
     table.change(key, change(slot.item ?? (Key as Item)))
     return {}
   }
@@ -45,12 +47,14 @@ export function createWrites({ tableOf, luck }: Engine): Writes {
     const answers = parsed.map((statement, n) => {
       // One statement fares badly by itself: it is not carried out, or it is and its part of the answer says otherwise.
       const fate = partial?.(n) ?? 1
-      if (fate < 0.25) return { Error: { Code: 'ThrottlingError' } }
-      if (fate < 0.4) return { Error: { Code: 'TransactionConflict' } }
+      if (fate < 0.2) return { Error: { Code: 'ThrottlingError' } }
+      if (fate < 0.3) return { Error: { Code: 'TransactionConflict' } }
       const refusal = execute(statement)
+      if (refusal?.Code === 'ConditionalCheckFailed')
+        onRefused(statement.table.name, statement.table.slot(statement.key).item)
       // Not every engine shows what stands there.
       if (refusal?.Item !== undefined && luck('shows', ++count) < 0.3) return { Error: { Code: refusal.Code } }
-      if (fate < 0.55) return { Error: { Code: 'InternalServerError' } }
+      if (fate < 0.6) return { Error: { Code: 'InternalServerError' } }
       return refusal === undefined ? {} : { Error: refusal }
     })
     return { Responses: answers }
