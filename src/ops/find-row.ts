@@ -1,10 +1,11 @@
 import { OutboxError } from '../errors.ts'
 import { eventId, type Identity } from '../event/identity.ts'
-import { ALL_DEAD_SHARDS, ALL_PENDING_SHARDS, identityOf, type RowKey, rowKey } from '../outbox/row.ts'
+import { ALL_DEAD_SHARDS, ALL_PENDING_SHARDS, identityOf, type RowKey, rowKey, rowState } from '../outbox/row.ts'
 import { eachAtOnce } from '../pool.ts'
+import { foreignId } from '../relay/row-image.ts'
 import { checkOptions, invalidSetting } from '../settings.ts'
 import type { Watch } from './dead-letters.ts'
-import { indexedRows, readRow, readSummaries } from './dynamo-outbox-rows.ts'
+import { type IndexedRow, indexedRows, readRow, readSummaries } from './dynamo-outbox-rows.ts'
 import type { RowSummary } from './row-summary.ts'
 import { type ScanConsent, scanFor } from './scan.ts'
 import { type CheckedSystem, knownPullShards, type OutboxRows } from './system.ts'
@@ -15,6 +16,8 @@ export type EventRef = { readonly id: string } | { readonly source: string; read
 export type FoundRow = { readonly summary: RowSummary; readonly body: string | undefined }
 
 const SHARDS_AT_ONCE = 8
+/** One request each. */
+const ROWS_AT_ONCE = 100
 
 /** Refuses (`INVALID_SETTING`) what names no event. */
 export function checkRef(owner: string, ref: EventRef): void {
@@ -39,7 +42,7 @@ export async function findRow(
 ): Promise<FoundRow | undefined> {
   if (!('id' in ref)) return readRow(system, rowKey(identityFrom(ref)))
   const { id } = ref
-  const key = await findInIndex(system, id)
+  const key = await findInIndex(system, [...ALL_DEAD_SHARDS, ...ALL_PENDING_SHARDS, ...knownPullShards(system)], id)
   if (key !== undefined) return readRow(system, key)
   if (how.onEstimate === undefined) return undefined
   const { rows } = await scanFor(system, { ...how, isWanted: (row) => row.id === id, limit: 1 })
@@ -55,26 +58,42 @@ function identityFrom({ source, key }: { readonly source: string; readonly key: 
   throw new OutboxError('INVALID_SETTING', 'key: what follows the space must be the sequence of an ordered event.')
 }
 
-async function findInIndex(system: CheckedSystem, id: string): Promise<RowKey | undefined> {
-  let found: RowKey | undefined
+/**
+ * The row of that id in these shards of the index. The id of a row of ours is made of its key, as is that of a foreign row
+ * without one; what may have an id of its own must be read, and only if no key fits.
+ */
+export async function findInIndex(
+  system: OutboxRows,
+  shards: readonly string[],
+  id: string,
+): Promise<RowSummary | undefined> {
+  const unread: RowKey[] = []
+  const read = async (keys: readonly RowKey[]): Promise<void> => {
+    if (found === undefined) found = (await readSummaries(system, keys)).find((row) => row.id === id)
+  }
+  let found: RowSummary | undefined
   const readShard = async (shard: string): Promise<void> => {
     for await (const page of indexedRows(system, shard)) {
       if (found !== undefined) return
-      found = await pickRow(system, page, id)
+      const { fits = [], others = [] } = Object.groupBy(page, (row) => (idsOf(row).includes(id) ? 'fits' : 'others'))
+      await read(fits)
+      unread.push(...others.filter((row) => rowState(shard) === 'dead' || !looksLikeOurs(row)))
     }
   }
-  const shards = [...ALL_DEAD_SHARDS, ...ALL_PENDING_SHARDS, ...knownPullShards(system)]
   await eachAtOnce(shards, SHARDS_AT_ONCE, readShard)
+  for (let at = 0; at < unread.length && found === undefined; at += ROWS_AT_ONCE)
+    await read(unread.slice(at, at + ROWS_AT_ONCE))
   return found
 }
 
-/** The row of that id among some. The id of a row of ours is the hash of its key; a foreign row must be read. */
-export async function pickRow(system: OutboxRows, page: readonly RowKey[], id: string): Promise<RowKey | undefined> {
-  const foreign: RowKey[] = []
-  for (const { pk, sk } of page) {
-    const identity = identityOf({ pk, sk })
-    if (identity === undefined) foreign.push({ pk, sk })
-    else if (eventId(identity) === id) return { pk, sk }
-  }
-  return (await readSummaries(system, foreign)).find((row) => row.id === id)
+/** All that a row may be called by its key alone. */
+function idsOf({ pk, sk }: RowKey): readonly string[] {
+  const identity = identityOf({ pk, sk })
+  const derived = foreignId(undefined, { pk, sk }).id
+  return identity === undefined ? [derived] : [eventId(identity), derived]
+}
+
+/** There may be far too many pending rows to read them all; among the dead no appearance is trusted. */
+function looksLikeOurs({ created, type, ...key }: IndexedRow): boolean {
+  return created !== undefined && type !== undefined && identityOf(key) !== undefined
 }

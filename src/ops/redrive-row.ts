@@ -2,9 +2,8 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { type Clock, systemClock } from '../clock.ts'
 import { ALL_DEAD_SHARDS } from '../outbox/row.ts'
 import { checkClient, checkOptions, invalidSetting } from '../settings.ts'
-import { indexedRows, readSummaries } from './dynamo-outbox-rows.ts'
 import { redriveDeadRow } from './dynamo-row-changes.ts'
-import { pickRow } from './find-row.ts'
+import { findInIndex } from './find-row.ts'
 
 export type OutboxTable = {
   readonly client: DynamoDBClient
@@ -22,8 +21,8 @@ export type RedriveRowResult = { readonly status: 'redriven' } | { readonly stat
  * with it stay done. The id is the event's; of a foreign row, the one it is sent under. Nobody is recorded as having done
  * it: `redrive` does that.
  *
- * Costs one index query per dead shard (8), reads of dead foreign rows, one read and one write for the row. Safe to run
- * twice and side by side: one of them moves the row. The index is a moment behind: a row that died just now may not be found
+ * Costs one index query per dead shard (8), one read and one write for the row; an id that is not made of a dead row's key
+ * takes reads of all dead rows. Safe to run twice and side by side: one of them moves the row. The index is a moment behind: a row that died just now may not be found
  * yet. Throws `INVALID_SETTING`, and errors of the AWS SDK as they are.
  */
 export async function redriveRow(table: OutboxTable, id: string): Promise<RedriveRowResult> {
@@ -32,14 +31,7 @@ export async function redriveRow(table: OutboxTable, id: string): Promise<Redriv
   checkClient('client', client, 'DynamoDB')
   if (typeof id !== 'string' || id === '') throw invalidSetting('id', 'must be the id of an event')
   const rows = { dynamo: client, outboxTable, clock }
-  for (const shard of ALL_DEAD_SHARDS) {
-    for await (const page of indexedRows(rows, shard)) {
-      const key = await pickRow(rows, page, id)
-      if (key === undefined) continue
-      const [row] = await readSummaries(rows, [key])
-      const isMoved = row?.state === 'dead' && (await redriveDeadRow(rows, row)) === 'written'
-      return { status: isMoved ? 'redriven' : 'not-dead' }
-    }
-  }
-  return { status: 'not-dead' }
+  const row = await findInIndex(rows, ALL_DEAD_SHARDS, id)
+  const isMoved = row?.state === 'dead' && (await redriveDeadRow(rows, row)) === 'written'
+  return { status: isMoved ? 'redriven' : 'not-dead' }
 }

@@ -1,7 +1,6 @@
-import { eventId } from '../event/identity.ts'
 import { decodeLifeNote, type LifeNote } from '../event/life.ts'
 import { identityOf, isOrderedKey, type RowKey, type RowState, rowState } from '../outbox/row.ts'
-import { foreignId, keyOf, numberOf, type RowImage } from '../relay/row-image.ts'
+import { identify, keyOf, numberOf, type RowImage } from '../relay/row-image.ts'
 import { type HistoryEntry, readHistory } from './history.ts'
 
 /** A row of the outbox as an operator reads it: all but its data. */
@@ -41,6 +40,7 @@ export type RowSummary = RowKey & {
 export const SUMMARY_ATTRIBUTES = [
   'pk',
   'sk',
+  'v',
   'id',
   'type',
   'created',
@@ -64,7 +64,8 @@ export function summarizeRow(image: RowImage, history: unknown): RowSummary | un
   const { accepted, shard } = image
   return {
     ...key,
-    ...identify(image, key),
+    id: identify(image, key).id,
+    ...namesOf(key),
     state: rowState(shard?.S),
     ...texts(image),
     ...numbers(image),
@@ -75,10 +76,10 @@ export function summarizeRow(image: RowImage, history: unknown): RowSummary | un
   }
 }
 
-function identify(image: RowImage, key: RowKey): Pick<RowSummary, 'id' | 'source' | 'key' | 'group'> {
+function namesOf(key: RowKey): Pick<RowSummary, 'source' | 'key' | 'group'> {
   const identity = identityOf(key)
-  if (identity === undefined) return { id: foreignId(image['id'], key).id }
-  const names = { id: eventId(identity), source: identity.source, key: key.pk.slice(identity.source.length + 3) }
+  if (identity === undefined) return {}
+  const names = { source: identity.source, key: key.pk.slice(identity.source.length + 3) }
   return 'group' in identity && isOrderedKey(key)
     ? { ...names, key: `${identity.group} ${identity.sequence}`, group: identity.group }
     : names

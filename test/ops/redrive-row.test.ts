@@ -190,14 +190,17 @@ describe('redriveRow', () => {
     await put('bare', {})
     await put('named', { id: { S: 'my-id' } })
     await put('odd', { id: { S: 'my id' } })
+    // In the form of our own keys, but without `v`: relayed under its own id all the same.
+    await put('K#shop/like-ours', { sk: { S: '-' }, created: { N: '1' }, type: { S: 't' } })
+    await put('K#shop/named', { sk: { S: '-' }, id: { S: 'your-id' }, created: { N: '1' }, type: { S: 't' } })
     const [one] = queues
     for (const queue of queues) queue.refuses = () => 'too odd'
     await sweep()
     for (const queue of queues) queue.refuses = () => undefined
-    for (const id of [sha256('bare|x'), 'my-id', sha256('my id')])
-      expect(await redriveRow(table, id)).toEqual({ status: 'redriven' })
+    const sentUnder = [sha256('bare|x'), 'my-id', sha256('my id'), sha256('K#shop/like-ours|-'), 'your-id']
+    for (const id of sentUnder) expect(await redriveRow(table, id)).toEqual({ status: 'redriven' })
     await sweep()
-    expect(ids(one).toSorted()).toEqual([`${sha256('bare|x')}-r1`, 'my-id-r1', `${sha256('my id')}-r1`].toSorted())
+    expect(ids(one).toSorted()).toEqual(sentUnder.map((id) => `${id}-r1`).toSorted())
   })
 
   it('refuses unknown options and an empty id', async () => {
