@@ -5,6 +5,7 @@ import type { HandlerContext } from '../../src/consumer/handler-context.ts'
 import { OutboxError, permanentError } from '../../src/errors.ts'
 import { proves } from '../cases.ts'
 import { createConsumerKit, type TestEvent } from '../support/consumer-kit.ts'
+import { runs } from './runs.ts'
 
 const MAX_ATTEMPTS = 3
 const HANDLERS = ['one', 'two'] as const
@@ -101,7 +102,7 @@ describe('a consumer under failures, outages and crashes of any kind', () => {
             }
           }
         }),
-        { numRuns: 60 },
+        runs(60),
       )
     },
   )

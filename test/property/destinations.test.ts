@@ -5,6 +5,7 @@ import { proves } from '../cases.ts'
 import { arrivals, createFakeQueue, type FakeQueue } from '../support/fake-queue.ts'
 import { orderedRow, stateOf } from '../support/outbox-rows.ts'
 import { createRelayWorld, records } from '../support/relay-world.ts'
+import { runs } from './runs.ts'
 
 const step = fc.record({
   types: fc.array(fc.constantFrom('one', 'two', 'both', 'bad-one', 'bad-both', 'malformed'), {
@@ -76,7 +77,7 @@ describe('a group with two destinations that come and go', () => {
             expect([...new Set(arrivals(queue, 'shop/g'))]).toEqual(wanted)
           }
         }),
-        { numRuns: 80 },
+        runs(80),
       )
     },
   )

@@ -14,6 +14,7 @@ import { proves } from '../cases.ts'
 import { anyText, data, event, json } from '../support/any-event.ts'
 import { testClock } from '../support/clock.ts'
 import { startDynamo, type TestDynamo } from '../support/dynamo.ts'
+import { runs } from './runs.ts'
 
 let dynamo: TestDynamo
 beforeAll(async () => {
@@ -63,7 +64,7 @@ describe('an event', () => {
             },
           })
         }),
-        { numRuns: 150 },
+        runs(150),
       )
     },
   )
@@ -75,7 +76,7 @@ describe('an event', () => {
         const decoded = decodeBody(encodeBody({ ...rest, identity: who, dataText: jsonText(value, 'data'), life }))
         expect(decoded).toMatchObject({ ok: true, own: true, event: { ...who, ...rest, life, key: eventKey(who) } })
       }),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 })
@@ -84,7 +85,7 @@ describe('jsonText', () => {
   it('writes any JSON value as JSON.stringify does', proves('json-semantics'), () => {
     fc.assert(
       fc.property(data, (value) => jsonText(value, 'data') === JSON.stringify(value)),
-      { numRuns: 1000 },
+      runs(1000),
     )
   })
 })
@@ -100,9 +101,18 @@ describe('canonicalJson', () => {
           .map(([key, member]) => [key, reverse(member)]),
       )
     }
-    fc.assert(fc.property(json, (value) => sameJson(value, reverse(value))))
-    fc.assert(fc.property(json, (value) => canonicalJson(JSON.parse(canonicalJson(value))) === canonicalJson(value)))
-    fc.assert(fc.property(json, (value) => !sameJson(value, [value])))
+    fc.assert(
+      fc.property(json, (value) => sameJson(value, reverse(value))),
+      runs(100),
+    )
+    fc.assert(
+      fc.property(json, (value) => canonicalJson(JSON.parse(canonicalJson(value))) === canonicalJson(value)),
+      runs(100),
+    )
+    fc.assert(
+      fc.property(json, (value) => !sameJson(value, [value])),
+      runs(100),
+    )
   })
 })
 
@@ -116,11 +126,15 @@ describe('decodeBody', () => {
         ),
         (text) => typeof decodeBody(text).ok === 'boolean',
       ),
+      runs(100),
     )
     const attributes = fc.dictionary(
       fc.constantFrom('specversion', 'id', 'source', 'type', 'subject', 'life', 'data'),
       fc.oneof(fc.constant('1.0'), json),
     )
-    fc.assert(fc.property(attributes, (body) => typeof decodeBody(JSON.stringify(body)).ok === 'boolean'))
+    fc.assert(
+      fc.property(attributes, (body) => typeof decodeBody(JSON.stringify(body)).ok === 'boolean'),
+      runs(100),
+    )
   })
 })

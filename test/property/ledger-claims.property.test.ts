@@ -6,6 +6,7 @@ import type { Claim } from '../../src/ledger/ledger.ts'
 import { proves } from '../cases.ts'
 import { testClock } from '../support/clock.ts'
 import { createMemoryLedgerStore } from '../support/memory-ledger-store.ts'
+import { runs } from './runs.ts'
 
 const WORKERS = 4
 const MAX_ATTEMPTS = 3
@@ -78,7 +79,7 @@ describe('claims under any interleaving', () => {
             }
           }
         }),
-        { numRuns: 300 },
+        runs(300),
       )
     },
   )
@@ -107,7 +108,7 @@ describe('claims under any interleaving', () => {
         expect(await ledger.complete(outcome.claim)).toEqual({ status: 'settled' })
         expect(store.read(request)?.status).toBe('done')
       }),
-      { numRuns: 100 },
+      runs(100),
     )
   })
 })

@@ -9,6 +9,7 @@ import { waitFor } from '../../src/testing/wait.ts'
 import { proves } from '../cases.ts'
 import { event } from '../support/any-event.ts'
 import { type Pipeline, silent, startPipeline } from '../support/pipeline.ts'
+import { runs } from './runs.ts'
 
 const EVENTS = 12
 const RUNS = 5
@@ -76,7 +77,7 @@ it('every field and all of Unicode survives store, wire, handler, dead-letter qu
       expect(byId(seen.first)).toEqual(byId(expected as Event[]))
       expect(byId(seen.redriven)).toEqual(byId(seen.first))
     }),
-    { numRuns: RUNS, endOnFailure: true },
+    { ...runs(RUNS), endOnFailure: true },
   )
 })
 

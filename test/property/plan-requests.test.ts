@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { planRequests } from '../../src/relay/plan-requests.ts'
 import { proves } from '../cases.ts'
+import { runs } from './runs.ts'
 
 const entries = fc.array(
   fc.record({ groupId: fc.constantFrom(...'abcdefghijklmnop'), bytes: fc.integer({ min: 1, max: 120 }), n: fc.nat() }),
@@ -31,6 +32,7 @@ describe('planning requests', () => {
           expect(rest).toEqual(ready.filter((entry) => !taken.includes(entry)))
           expect(taken.length + rest.length).toBe(ready.length)
         }),
+        runs(100),
       )
     },
   )
@@ -50,6 +52,7 @@ describe('planning requests', () => {
           expect(ofGroup(sent)).toEqual(ofGroup(ready))
         }
       }),
+      runs(100),
     )
   })
 })

@@ -6,6 +6,7 @@ import { rowKey } from '../../src/outbox/row.ts'
 import { proves } from '../cases.ts'
 import { keyed, numbered, pullRow } from '../support/pull-rows.ts'
 import { createPullWorld, LEASE_MS } from '../support/pull-world.ts'
+import { runs } from './runs.ts'
 
 const WORKERS = 3
 const MAX_CLAIMS = 3
@@ -95,7 +96,7 @@ describe('pull workers under any interleaving', () => {
             clock.advance(LEASE_MS)
           }
         }),
-        { numRuns: 200 },
+        runs(200),
       )
     },
   )

@@ -7,6 +7,7 @@ import { proves } from '../cases.ts'
 import { arrivals } from '../support/fake-queue.ts'
 import { orderedRow, REGION, stateOf, unorderedRow } from '../support/outbox-rows.ts'
 import { createRelayWorld, driven, records } from '../support/relay-world.ts'
+import { runs } from './runs.ts'
 
 /** What happens to one batch of records on its way, and to the run that handles it. */
 const batch = fc.record({
@@ -69,7 +70,7 @@ describe('relay and sweeper together', () => {
             expect(everything.size).toBe(batches.length * (size + 1))
           },
         ),
-        { numRuns: 60 },
+        runs(60),
       )
     },
   )

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runs } from '../../runs.ts'
 import { type BusStep, createBusWorld } from './bus-world.ts'
 
 const content = fc.constantFrom('good', 'good', 'good', 'hopeless', 'toxic')
@@ -39,6 +40,6 @@ it('a bus that comes, goes, refuses and fails gets every event that it can take,
       await end()
       expect([...breaches], story(steps)).toEqual([])
     }),
-    { numRuns: 150 },
+    runs(150),
   )
 })

@@ -13,6 +13,7 @@ import {
   createSqsClient,
 } from '../../../../functions/runtime/aws-clients.ts'
 import { createInstruments } from '../../../../functions/runtime/instruments.ts'
+import { runs } from '../../runs.ts'
 
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -47,7 +48,7 @@ it('a function of any length answers when its handler has ended, and never befor
       )
       expect(seen).toEqual(runs.map(() => true))
     }),
-    { numRuns: 20 },
+    runs(20),
   )
 })
 
