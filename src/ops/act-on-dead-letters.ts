@@ -5,7 +5,7 @@ import type { RowChange } from './dynamo-row-changes.ts'
 import type { DeadItem } from './group-dead-letters.ts'
 import { createReturns } from './returns.ts'
 import type { RowSummary } from './row-summary.ts'
-import { isSelected, type Selection } from './selection.ts'
+import { isSelected, type Selection, selectsRowsOnly } from './selection.ts'
 import type { DeadLetterQueue } from './sqs-dead-letter-queue.ts'
 import { type CheckedSystem, deadLetterQueues } from './system.ts'
 import { walkDeadLetters } from './walk-dead-letters.ts'
@@ -50,7 +50,9 @@ const GROUPS_AT_ONCE = 8
 /** Does one thing to every dead letter selected: messages of the dead-letter queues first, then rows; each group from its head. */
 export async function actOnDeadLetters(system: CheckedSystem, options: ActOptions, act: Act): Promise<ActSummary> {
   const tally = createTally(options)
-  for (const queue of deadLetterQueues(system)) {
+  // To look at messages hides them from others.
+  const queues = selectsRowsOnly(options.select) ? [] : deadLetterQueues(system)
+  for (const queue of queues) {
     const returns = createReturns()
     const visit = async (fresh: readonly Message[]): Promise<readonly Message[]> => {
       const isChosen = (message: Message): boolean =>

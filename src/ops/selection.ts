@@ -33,6 +33,11 @@ export function isSelected({ ids, handler, failure }: Selection, item: DeadItem)
   return failure === undefined || failureKind(item.reason).includes(failure)
 }
 
+/** `relay` and `pull` are names of no handler: no message fits. */
+export function selectsRowsOnly({ handler }: Selection): boolean {
+  return handler === 'relay' || handler === 'pull'
+}
+
 function isName(value: unknown): boolean {
   return typeof value === 'string' && value !== ''
 }
