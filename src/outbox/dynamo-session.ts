@@ -52,9 +52,7 @@ function documentSession(documentClient: DynamoDBDocumentClient): Session {
 }
 
 /** Our own rows are read in DynamoDB's own form through either client, whatever its options of marshalling. */
-function reads(
-  client: DynamoDBClient | DynamoDBDocumentClient,
-): Pick<Session, 'region' | 'readRow' | 'highestSequence'> {
+function reads(client: DynamoDBClient | DynamoDBDocumentClient): Pick<Session, 'region' | 'readRow' | 'highestRow'> {
   return {
     region: () => client.config.region(),
     readRow: async (tableName, key) => {
@@ -62,17 +60,17 @@ function reads(
       const output: GetItemCommandOutput = await (client as DynamoDBClient).send(new GetItemCommand(input))
       return output.Item
     },
-    highestSequence: async (tableName, pk) => {
+    highestRow: async (tableName, pk) => {
       // What somebody else put under the group's key is passed over: usually there is none, and the first row is the one.
       let after: string | undefined
       for (let page = 0; page < MAX_PAGES; page++) {
-        const command = new QueryCommand(highestSequenceInput(tableName, pk, after))
+        const command = new QueryCommand(highestRowInput(tableName, pk, after))
         const output: QueryCommandOutput = await (client as DynamoDBClient).send(command)
-        const keys = (output.Items ?? []).map(({ sk }) => sk?.S ?? '')
-        const highest = keys.find((sk) => isOrderedKey({ pk, sk }))
-        if (highest !== undefined) return Number(highest)
-        if (keys.length === 0) return undefined
-        after = keys.at(-1)
+        const rows = (output.Items ?? []).map(({ sk, created }) => ({ sk: sk?.S ?? '', created: created?.N }))
+        const highest = rows.find(({ sk }) => isOrderedKey({ pk, sk }))
+        if (highest !== undefined) return { sequence: Number(highest.sk), created: Number(highest.created) || 0 }
+        if (rows.length === 0) return undefined
+        after = rows.at(-1)?.sk
       }
       const message = `No number was found: ${MAX_PAGES * FURTHER_ROWS} rows of another form lie under the group's key. Move them away.`
       throw new OutboxError('UNAVAILABLE', message)
@@ -84,7 +82,7 @@ function reads(
 const FURTHER_ROWS = 100
 const MAX_PAGES = 20
 
-function highestSequenceInput(tableName: string, pk: RowKey['pk'], after: string | undefined): QueryCommandInput {
+function highestRowInput(tableName: string, pk: RowKey['pk'], after: string | undefined): QueryCommandInput {
   return {
     TableName: tableName,
     KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
@@ -93,7 +91,7 @@ function highestSequenceInput(tableName: string, pk: RowKey['pk'], after: string
       ':first': { S: '0'.repeat(SEQUENCE_DIGITS) },
       ':last': { S: '9'.repeat(SEQUENCE_DIGITS) },
     },
-    ProjectionExpression: 'sk',
+    ProjectionExpression: 'sk, created',
     ScanIndexForward: false,
     Limit: after === undefined ? 1 : FURTHER_ROWS,
     ConsistentRead: true,

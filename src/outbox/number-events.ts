@@ -1,6 +1,25 @@
 import { invalidEvent } from '../event/grammar.ts'
-import type { Identity } from '../event/identity.ts'
+import { firstSequence, type Identity } from '../event/identity.ts'
 import { type Draft, groupOf } from './draft-events.ts'
+import type { HighestRow } from './session.ts'
+
+/** A row this young is the last one that its group was given: it cannot have outlived a higher one. ms */
+const YOUNG_MS = 12 * 3_600_000
+
+/**
+ * The number that an `auto` event gets. After a young row it is the next one, whatever day it is: writers on both sides of
+ * midnight, or whose clocks differ, then want the same number, and the row's condition lets one of them have it. Where the
+ * highest row is older, higher ones may have expired, a day after they were relayed at the soonest: then it is the day's
+ * first at least, so that none comes back.
+ *
+ *     a dead row 41, yesterday ── 42 … 57 relayed, expired ── next: the day's first, not 42
+ *     a row 57, a minute old ──── midnight ── two writers at once ── 58 for both ⇒ one reads again
+ */
+export function nextSequence(highest: HighestRow | undefined, now: number): number {
+  const next = (highest?.sequence ?? 0) + 1
+  const isYoung = highest !== undefined && now - highest.created < YOUNG_MS
+  return isYoung ? next : Math.max(firstSequence(now), next)
+}
 
 /**
  * Who each event is, in order: `auto` events get consecutive numbers from the next one of their group. `next` has the

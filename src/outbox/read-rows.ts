@@ -1,8 +1,8 @@
-import { firstSequence, type Identity } from '../event/identity.ts'
+import type { Identity } from '../event/identity.ts'
 import { type Attempt, type Call, type Entry, sentEntries } from './attempt.ts'
 import { groupOf } from './draft-events.ts'
 import { judgeRow, type Standing } from './judge-row.ts'
-import { autoGroups, numberEvents } from './number-events.ts'
+import { autoGroups, nextSequence, numberEvents } from './number-events.ts'
 import type { CommitDeps } from './open-call.ts'
 import { groupKey } from './row.ts'
 import type { Session } from './session.ts'
@@ -26,15 +26,15 @@ export function judgeEntry(
 }
 
 /**
- * Who each event of a call is. The `auto` ones get the numbers after the highest one stored now, or the day's first: a
+ * Who each event of a call is. The `auto` ones get the numbers that follow on the highest row stored now: a
  * guess, which the row's own condition confirms or refuses. Rejects if a group cannot be read.
  */
 export async function identifyEvents({ session, clock }: CommitDeps, { events, tableName }: Call): Promise<Identity[]> {
   const next = await Promise.all(
     autoGroups(events.drafts).map(async (draft): Promise<[string, number]> => {
       const { source, group = '' } = draft.event
-      const highest = await session.highestSequence(tableName, groupKey({ source, group }))
-      return [groupOf(draft), Math.max(firstSequence(clock.now()), (highest ?? 0) + 1)]
+      const highest = await session.highestRow(tableName, groupKey({ source, group }))
+      return [groupOf(draft), nextSequence(highest, clock.now())]
     }),
   )
   return numberEvents(events.drafts, new Map(next))

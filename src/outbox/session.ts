@@ -16,6 +16,9 @@ export type Session = {
   readonly send: SendTransaction
   /** A row of the outbox table, consistently read; undefined if there is none. */
   readonly readRow: (tableName: string, key: RowKey) => Promise<Readonly<Record<string, unknown>> | undefined>
-  /** Highest number of a group, consistently read (one read unit); undefined for an empty group. */
-  readonly highestSequence: (tableName: string, pk: string) => Promise<number | undefined>
+  /** The row with the highest number of a group, consistently read (one read unit); undefined for an empty group. */
+  readonly highestRow: (tableName: string, pk: string) => Promise<HighestRow | undefined>
 }
+
+/** `created` in ms since 1970; 0 for a row that does not say. */
+export type HighestRow = { readonly sequence: number; readonly created: number }

@@ -1,9 +1,11 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventId, firstSequence } from '../../src/event/identity.ts'
+import { createOutbox } from '../../src/outbox/create-outbox.ts'
 import { itemSize } from '../../src/outbox/item-size.ts'
 import { pendingShard } from '../../src/outbox/row.ts'
 import { proves } from '../cases.ts'
+import { testClock } from '../support/clock.ts'
 import { startDynamo, type TestDynamo } from '../support/dynamo.ts'
 import { openShop, type Shop } from '../support/shop.ts'
 
@@ -159,10 +161,23 @@ describe.each(['client', 'documentClient'] as const)('transact through %s', (kin
 
   it('gives out no number again whose row has expired, though an older one, dead, still stands', async () => {
     const event = { ...placed, group: 'expired', data: 1 }
-    const lastWeek = firstSequence(shop.clock.now() - 8 * 86_400_000)
-    await shop.outbox.transact({ events: [{ ...event, sequence: lastWeek }] })
+    const clock = testClock(shop.clock.now() - 8 * 86_400_000)
+    const lastWeek = createOutbox({ client: dynamo.client, tableName: shop.outboxTable, clock })
+    await lastWeek.transact({ events: [{ ...event, sequence: 'auto' }] })
     const { events } = await shop.outbox.transact({ events: [{ ...event, sequence: 'auto' }] })
     expect(events[0]?.sequence).toBe(firstSequence(shop.clock.now()))
+  })
+
+  it('numbers a group in one row though its writers stand on both sides of midnight', async () => {
+    const event = { ...placed, group: 'midnight', sequence: 'auto' as const, data: 1 }
+    const midnight = Math.ceil(shop.clock.now() / 86_400_000) * 86_400_000
+    const at = (now: number) =>
+      createOutbox({ client: dynamo.client, tableName: shop.outboxTable, clock: testClock(now) })
+    const { events } = await at(midnight - 60_000).transact({ events: [event] })
+    const [{ sequence: first = 0 } = {}] = events
+    const writers = [-100, 100, -100, 100].map((ms) => at(midnight + ms).transact({ events: [event] }))
+    const numbers = (await Promise.all(writers)).map((written) => written.events[0]?.sequence)
+    expect(numbers.toSorted()).toEqual([1, 2, 3, 4].map((n) => first + n))
   })
 
   it('stores equal twins of one call once', async () => {

@@ -135,13 +135,13 @@ describe('the highest number of a group', () => {
       return { Items: left.shift() }
     }
     const client = Object.assign(new DynamoDBClient({ region: 'eu-west-1' }), { send })
-    const found = createSession({ client }).highestSequence('outbox', 'G#shop/g')
+    const found = createSession({ client }).highestRow('outbox', 'G#shop/g')
     return { found: await found.catch((error: unknown) => error), inputs }
   }
 
   it('is the first row’s, at the price of one', async () => {
-    const { found, inputs } = await highest([number(42)])
-    expect(found).toBe(42)
+    const { found, inputs } = await highest([{ ...number(42), created: { N: '1780000000000' } }])
+    expect(found).toEqual({ sequence: 42, created: 1_780_000_000_000 })
     expect(inputs).toEqual([
       {
         TableName: 'outbox',
@@ -151,7 +151,7 @@ describe('the highest number of a group', () => {
           ':first': { S: '0000000000000000' },
           ':last': { S: '9999999999999999' },
         },
-        ProjectionExpression: 'sk',
+        ProjectionExpression: 'sk, created',
         ScanIndexForward: false,
         Limit: 1,
         ConsistentRead: true,
@@ -166,7 +166,7 @@ describe('the highest number of a group', () => {
 
   it('is found behind rows of another form, a hundred at a time', async () => {
     const { found, inputs } = await highest([foreign('9x')], [foreign('8x'), foreign('7x')], [{}, number(5)])
-    expect(found).toBe(5)
+    expect(found).toEqual({ sequence: 5, created: 0 })
     expect(inputs.map(({ Limit, ExclusiveStartKey }) => [Limit, ExclusiveStartKey])).toEqual([
       [1, undefined],
       [100, { pk: { S: 'G#shop/g' }, sk: { S: '9x' } }],

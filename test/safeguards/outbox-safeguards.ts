@@ -7,9 +7,9 @@ const TRANSACT = 'test/integration/transact.test.ts'
 export const OUTBOX_SAFEGUARDS: readonly Safeguard[] = [
   {
     name: 'outbox: no auto number comes back after its row has expired',
-    file: 'src/outbox/read-rows.ts',
-    find: 'Math.max(firstSequence(clock.now()), (highest ?? 0) + 1)',
-    replace: 'highest === undefined ? firstSequence(clock.now()) : highest + 1',
+    file: 'src/outbox/number-events.ts',
+    find: 'isYoung ? next : Math.max(firstSequence(now), next)',
+    replace: 'highest !== undefined || isYoung ? next : firstSequence(now)',
     test: { file: 'test/integration/transact.test.ts', title: 'gives out no number again whose row has expired' },
   },
   {
