@@ -9,5 +9,5 @@ describe('a redrive of dead letters, whoever dies over it', { timeout: 600_000 }
 
   it('keeps each group in its order', () => holds(planOf(FOCI.order), 300, play))
 
-  it('comes to all there are, however long it takes', () => holds(planOf(FOCI.many), 100, play))
+  it('comes to all there are, however long it takes', () => holds(planOf(FOCI.many), 60, play))
 })

@@ -35,6 +35,9 @@ export async function openWorld(plan: RedrivePlan): Promise<World> {
     tables: ['ledger', 'data'],
     onAccept: (accepted) => rules.accepted(accepted),
     onRefuse: (entry) => rules.notTaken(entry),
+    onTwice: (name) => {
+      if (plan.fifo) stage.breach(`two of one group in one request to ${name}`)
+    },
   })
   const { dynamo, sqs, story } = stage
   const rules = createRedriveRules(stage, plan.fifo)

@@ -29,6 +29,8 @@ export type StageOptions = Troubles & {
   readonly onAccept?: (accepted: Accepted) => void
   /** Told of every entry of a batch that was not taken. */
   readonly onRefuse?: (entry: Pick<Accepted, 'queue' | 'entry' | 'by'>) => void
+  /** Told of a request with two entries of one group, or of none: the second may be taken, and the first not. */
+  readonly onTwice?: (queue: string) => void
 }
 
 /** Tables, queues, virtual time and trouble, on which a few actors play a part of the whole. */
@@ -50,7 +52,7 @@ export type Stage = {
 }
 
 export function openStage(options: StageOptions): Stage {
-  const { seed, faults, outages, tables, onAccept = () => {}, onRefuse = () => {} } = options
+  const { seed, faults, outages, tables, onAccept = () => {}, onRefuse = () => {}, onTwice = () => {} } = options
   const scheduler = createScheduler(START)
   const story = createStory(scheduler.now)
   const breaches: string[] = []
@@ -65,7 +67,7 @@ export function openStage(options: StageOptions): Stage {
     random: () => 0.5,
     id: () => 'none',
   }
-  const ignored = { onRead: () => {}, onRefused: () => {}, onSend: () => {}, onTwice: () => {} }
+  const ignored = { onRead: () => {}, onRefused: () => {}, onSend: () => {}, onTwice }
   const dynamoOptions = { scheduler, luck, wire, tables, region: REGION, describe: describeDynamo(story), ...ignored }
   const sqsOptions = { clock, luck, wire, refuses: () => undefined, onAccept, onRefuse, describe: describeSqs(story) }
   const dynamo = createModelDynamo(dynamoOptions)

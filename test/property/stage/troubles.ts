@@ -13,8 +13,8 @@ const KINDS: readonly (readonly FaultKind[])[] = [
   ['freeze'],
 ]
 
-/** Faults of these roles' requests. `seconds`: how long those last that last. */
-export function faultsOf(operations: Operations, seconds: readonly number[]): fc.Arbitrary<Fault[]> {
+/** Faults of these roles' requests. `seconds`: how long those last that last. `slow`: none but such. */
+export function faultsOf(operations: Operations, seconds: readonly number[], slow = false): fc.Arbitrary<Fault[]> {
   const places = Object.entries(operations).flatMap(([role, ops]) => ops.map((op) => ({ role: role as Role, op })))
   const fault = fc.constantFrom(...places).chain(({ role, op }) =>
     fc.record({
@@ -22,7 +22,7 @@ export function faultsOf(operations: Operations, seconds: readonly number[]): fc
       op: fc.constant(op),
       nth: fc.nat({ max: 8 }),
       times: fc.constantFrom(1, 1, 1, 2, 4),
-      kind: kindOf(op),
+      kind: slow ? fc.constantFrom('slow' as const, 'slow-answer' as const) : kindOf(op),
       seconds: fc.constantFrom(...seconds),
     }),
   )
