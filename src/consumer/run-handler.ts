@@ -6,7 +6,7 @@ import { decideSettlement, type RunEnd } from './decide-settlement.ts'
 import type { HandlerContext } from './handler-context.ts'
 import type { Job } from './job.ts'
 import type { Run, RunDependencies, RunOutcome } from './run.ts'
-import { settle } from './settle-run.ts'
+import { giveBackUnanswered, settle } from './settle-run.ts'
 
 /**
  * Claims, runs and settles one handler. Never throws, and never answers while the handler is still running: there is no
@@ -16,6 +16,8 @@ export async function runHandler(dependencies: RunDependencies, run: Run): Promi
   const { id, life, lease, alone, job } = run
   const { name, maxAttempts, backoff } = job
   const claimed = await dependencies.ledger.claim({ id, name, life, lease, alone, maxAttempts, backoff })
+  if (claimed.status === 'unavailable' && claimed.claim?.status === 'alone')
+    await giveBackUnanswered(dependencies, run, claimed.claim)
   if (claimed.status !== 'claimed') return notClaimed(dependencies, run, claimed)
   if (claimed.takenOver !== undefined) dependencies.telemetry.count('takenOver')
   if (claimed.takenOver === 'crashed') dependencies.telemetry.count('crashed')

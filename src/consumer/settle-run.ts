@@ -52,6 +52,18 @@ export async function settle(dependencies: RunDependencies, ended: Ended): Promi
   }
 }
 
+/**
+ * A claim to run alone that was not answered, and so runs nothing. It may stand, and would count as a crash once it lapses:
+ *
+ *     us ── alone (token t) ──▶ applied, answer lost ── failed where t, alone ──▶ applied: given back, nothing spent
+ *     us ── alone (token t) ──▶ never arrived ───────── failed where t, alone ──▶ refused: nothing to give back
+ *
+ * Only an outage that outlasts the invocation leaves it there: nobody can tell that from a crash.
+ */
+export async function giveBackUnanswered(dependencies: RunDependencies, run: Run, claim: Claim): Promise<void> {
+  await persist(dependencies, run, () => dependencies.ledger.release(claim, dependencies.clock.now()))
+}
+
 /** A run has cost more than waiting does: while the ledger is out of reach, its end is written again and again, in time. */
 async function persist(
   { clock }: RunDependencies,

@@ -42,7 +42,7 @@ export function createClaims(options: ClaimsOptions): Pick<Ledger, 'claim' | 'co
           ? { status: 'claimed', claim: claimed }
           : { status: 'claimed', claim: claimed, takenOver }
       }
-      if (answer.status === 'failed') return { status: 'unavailable', reason: answer.reason }
+      if (answer.status === 'failed') return { status: 'unavailable', reason: answer.reason, claim: claimed }
       seen = answer.entry
     }
     return { status: 'deferred', until: clock.now() + CONTENDED_MS }

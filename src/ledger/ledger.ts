@@ -49,7 +49,8 @@ export type ClaimOutcome =
   | { readonly status: 'wait-alone'; readonly crashes: number }
   /** Copy it to the dead-letter queue, then `bury` it. */
   | { readonly status: 'exhausted'; readonly exhausted: Exhausted }
-  | Unavailable
+  /** `claim`: what may stand there all the same. One to run alone that nobody gives back costs an attempt as it lapses. */
+  | (Unavailable & { readonly claim?: Claim })
 
 export type SettleOutcome =
   | { readonly status: 'settled' }

@@ -398,6 +398,35 @@ describe('the ledger', () => {
     expect(kit.row(EVENT, 'sure')).toMatchObject({ status: 'done', attempts: 0 })
   })
 
+  it('lost at a claim to run alone: what may stand is given back, and no attempt is spent', async () => {
+    const sure = handler('sure', (_, run) => void kit.store.faults.push(...Array(run === 1 ? 99 : 0).fill('outage')))
+    const kit = createConsumerKit({ handlers: [sure] })
+    const unheard = kit.consumerWith({
+      ledger: {
+        ...kit.ledger,
+        claim: async (request) => {
+          const outcome = await kit.ledger.claim(request)
+          if (!request.alone || outcome.status !== 'claimed') return outcome
+          kit.store.faults.push('outage', 'outage', 'outage')
+          return { status: 'unavailable', reason: 'TimeoutError', claim: outcome.claim }
+        },
+      },
+    })
+    await kit.send(EVENT)
+    const first = kit.invoke()
+    await kit.pass(FUNCTION_MS)
+    await first
+    kit.store.faults.length = 0
+    await kit.clock.advance((kit.comesBackAt() ?? 0) - kit.clock.now())
+    const second = kit.invoke(10, unheard)
+    await kit.pass(FUNCTION_MS)
+    expect(await second).toMatchObject({ received: 1, kept: 1 })
+    expect(kit.row(EVENT, 'sure')).toMatchObject({ status: 'failed', attempts: 0 })
+    await kit.drain()
+    expect(sure.state.runs).toBe(2)
+    expect(kit.row(EVENT, 'sure')).toMatchObject({ status: 'done', attempts: 0 })
+  })
+
   it('taken over meanwhile: the late worker changes nothing', proves('late-worker'), async () => {
     const gate = Promise.withResolvers<void>()
     const paused = handler('sure', (_, run) => (run === 1 ? gate.promise : Promise.reject(new Error('broken'))))

@@ -209,7 +209,11 @@ describe('on an engine', () => {
       const [request] = requests('lost')
       if (request === undefined) throw new Error('no request')
       faults.next('BatchExecuteStatementCommand', { after: networkError() })
-      expect(await ledger.claim(request)).toEqual({ status: 'unavailable', reason: 'TimeoutError' })
+      expect(await ledger.claim(request)).toEqual({
+        status: 'unavailable',
+        reason: 'TimeoutError',
+        claim: expect.objectContaining({ id: 'lost-0', name: 'c/h', status: 'running' }),
+      })
       expect(await ledger.claim(request)).toEqual({ status: 'deferred', until: request.lease })
     },
   )
