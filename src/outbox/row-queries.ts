@@ -13,7 +13,7 @@ export type GroupRange = {
   readonly to?: string
   readonly descending?: boolean
   readonly limit: number
-  /** Keys and state only. */
+  /** Keys, state and note only. */
   readonly bare?: boolean
 }
 
@@ -46,7 +46,11 @@ export function groupQuery(tableName: string, range: GroupRange): QueryCommandIn
     TableName: tableName,
     ConsistentRead: true,
     KeyConditionExpression: '#pk = :pk AND #sk BETWEEN :from AND :to',
-    ExpressionAttributeNames: { '#pk': 'pk', '#sk': 'sk', ...(range.bare ? { '#shard': 'shard' } : {}) },
+    ExpressionAttributeNames: {
+      '#pk': 'pk',
+      '#sk': 'sk',
+      ...(range.bare ? { '#shard': 'shard', '#note': 'note' } : {}),
+    },
     ExpressionAttributeValues: {
       ':pk': { S: range.pk },
       ':from': { S: range.from ?? FIRST },
@@ -54,7 +58,7 @@ export function groupQuery(tableName: string, range: GroupRange): QueryCommandIn
     },
     ScanIndexForward: range.descending !== true,
     Limit: range.limit,
-    ...(range.bare ? { ProjectionExpression: '#pk, #sk, #shard' } : {}),
+    ...(range.bare ? { ProjectionExpression: '#pk, #sk, #shard, #note' } : {}),
   }
 }
 

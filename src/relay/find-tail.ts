@@ -31,12 +31,13 @@ export type Tail =
 
 /**
  * Finds the start of a group's pending tail, downward from its newest row, in at most `limit` rows. Everything below the
- * first settled row was accepted, is dead, or was redriven (and is the sweeper's). Rows are kept from this read if the
- * first page shows the start, else read again upward. Throws if the table does not answer.
+ * first settled row was accepted, is dead, or was redriven (and is the sweeper's). A replayed row counts as settled here: of
+ * several in a group the sweeper begins with the lowest, and the newest event must not take the highest along. Rows are
+ * kept from this read if the first page shows the start, else read again upward. Throws if the table does not answer.
  */
 export async function findTail(run: Run, pk: string, limit: number): Promise<Tail> {
   const readAt = run.clock.now()
-  const descent = await descend(run, pk, { limit, keepRows: true })
+  const descent = await descend(run, pk, { limit, keepRows: true, endsAtReplayed: true })
   if (descent.kind === 'deep') return descent
   const [lowest] = descent.kept
   if (descent.lowest === undefined) return { kind: 'empty' }
@@ -93,12 +94,14 @@ type DescentOptions = {
   readonly limit?: number
   /** Those of the first page; of all others only the keys are read. */
   readonly keepRows: boolean
+  /** Whether a replayed row ends it, as a settled one does. */
+  readonly endsAtReplayed?: boolean
 }
 
 async function descend(
   run: Run,
   pk: string,
-  { to, limit = Number.POSITIVE_INFINITY, keepRows }: DescentOptions,
+  { to, limit = Number.POSITIVE_INFINITY, keepRows, endsAtReplayed = false }: DescentOptions,
 ): Promise<Descent> {
   const kept: OrderedReading[] = []
   let lowest: number | undefined
@@ -111,7 +114,8 @@ async function descend(
     })
     const readings = orderedReadings(page.images, run.regions)
     for (const reading of readings) {
-      if (reading.kind === 'settled') return found(kept, lowest, reading.sequence)
+      const ends = reading.kind === 'settled' || (endsAtReplayed && reading.replayed)
+      if (ends) return found(kept, lowest, reading.sequence)
       if (!isPassed(reading)) lowest = reading.sequence
       if (keepRows && seen === 0) kept.unshift(reading)
     }

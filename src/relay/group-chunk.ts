@@ -1,6 +1,7 @@
 import { formatSequence } from '../event/identity.ts'
+import { decodeLifeNote } from '../event/life.ts'
 import { isOrderedKey } from '../outbox/row.ts'
-import { type RowImage, type RowReading, readRow } from './row-image.ts'
+import { type RowImage, type RowReading, readRow, textOf } from './row-image.ts'
 import type { Run } from './run.ts'
 
 /** Rows of a group read and sent at a time. */
@@ -13,7 +14,11 @@ export const CHUNK_ROWS = 25
 const CHUNK_LENGTH = 262_144
 
 /** A row of a group; `unreadable` cannot occur, since it was read by its key. */
-export type OrderedReading = Exclude<RowReading, { kind: 'unreadable' }> & { readonly sequence: number }
+export type OrderedReading = Exclude<RowReading, { kind: 'unreadable' }> & {
+  readonly sequence: number
+  /** Waits again, for a replay: it was relayed once, and so was all before it. */
+  readonly replayed: boolean
+}
 
 /** Rows of a group that follow each other in the table. */
 export type Chunk = {
@@ -48,11 +53,12 @@ export function orderedReadings(images: readonly RowImage[], regions: ReadonlySe
   return images.flatMap((image) => {
     const reading = readRow(image, regions)
     if (reading.kind === 'unreadable' || !isOrderedKey(reading.key)) return []
-    return [{ ...reading, sequence: Number(reading.key.sk) }]
+    const replayed = !isPassed(reading) && decodeLifeNote(textOf(image['note']) ?? '') !== undefined
+    return [{ ...reading, sequence: Number(reading.key.sk), replayed }]
   })
 }
 
 /** Relayed, dead, or a pull worker's: not waiting for this relay. */
-export function isPassed({ kind }: OrderedReading): boolean {
+export function isPassed({ kind }: Pick<OrderedReading, 'kind'>): boolean {
   return kind === 'settled' || kind === 'pull'
 }

@@ -102,6 +102,25 @@ describe('the stream path, a group', () => {
     expect(states(world, [1, 2, 3])).toEqual(['pending', 'dead', 'relayed'])
   })
 
+  it('leaves replayed rows to the sweeper, which begins with the lowest, also where the newest event stands right above', async () => {
+    const world = createRelayWorld()
+    const note = { S: JSON.stringify({ life: 1_800_000_000_000, handlers: ['shop/count'] }) }
+    const replayed = (n: number) => orderedRow('g', n, { redrives: 1, extra: { note } })
+    for (const row of [replayed(1), deadRow(orderedRow('g', 2)), replayed(3)]) world.store.put(row)
+    expect(await world.relay([orderedRow('g', 4)])).toEqual([])
+    expect(arrivals(world.queue, 'shop/g')).toEqual([4])
+    await world.clock.advance(121_000)
+    await world.sweep()
+    expect(arrivals(world.queue, 'shop/g')).toEqual([4, 1, 3])
+    // More of them than are read at once: of those beyond, only the keys and the note are.
+    for (const n of range(5, 40)) world.store.put(replayed(n))
+    await world.relay([orderedRow('g', 41)])
+    expect(arrivals(world.queue, 'shop/g').at(-1)).toBe(41)
+    const many = range(42, 80).map((n) => orderedRow('g', n))
+    await world.relay(many)
+    expect(arrivals(world.queue, 'shop/g').slice(4)).toEqual(range(42, 80))
+  })
+
   it('sends under source/group, or its hash when that is too long for a queue', async () => {
     const world = createRelayWorld()
     const long = 'g'.repeat(128)
