@@ -6,7 +6,7 @@ import type { LoopAct } from './plan.ts'
 import { openPuller } from './watched-puller.ts'
 import { count, outboxOf, type World } from './world.ts'
 
-const IDLE_MS = 2000
+const IDLE_MS = 3000
 /** Longer than anything else is put off. */
 const LONG_MS = 480_000
 

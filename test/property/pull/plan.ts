@@ -61,7 +61,7 @@ const STEPS = {
     count: fc.integer({ min: 1, max: 4 }),
   }),
   keyed: fc.record({ do: fc.constant('keyed' as const), at, key: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f') }),
-  flood: fc.record({ do: fc.constant('flood' as const), at: fc.nat({ max: 10 }), count: fc.constantFrom(14, 20) }),
+  flood: fc.record({ do: fc.constant('flood' as const), at: fc.nat({ max: 10 }), count: fc.constantFrom(14, 18) }),
   odd: fc.record({
     do: fc.constant('odd' as const),
     at,
@@ -120,7 +120,7 @@ export const FOCI = {
     kind: 'loop',
     steps: fc.oneof(STEPS.flood, STEPS.keyed, STEPS.keyed, STEPS.ordered),
     acts: ['release-long', 'acknowledge'],
-    pages: [1, 2],
+    pages: [2],
   },
   handlers: {
     kind: 'handlers',

@@ -10,7 +10,7 @@ import { openWorld, type World, workerIdOf } from './world.ts'
 import { perform, redriveAll } from './writers.ts'
 
 /** How long the trouble lasts after the last step, and how long a calm world may take to its end. ms */
-const TROUBLE_MS = 150_000
+const TROUBLE_MS = 120_000
 const DRAIN_MS = 2 * 3_600_000
 /** A worker that died is replaced after a while. ms */
 const RESTART_MS = 3000

@@ -5,11 +5,11 @@ import { play } from './play.ts'
 
 describe('pull workers on a table, whatever befalls them', { timeout: 600_000 }, () => {
   it('take each row one at a time, in the order of its group, as often as allowed, and answer only for what they hold', () =>
-    holds(planOf(FOCI.loop), 400, play))
+    holds(planOf(FOCI.loop), 200, play))
 
   it('come to every row, though a group that waits fills the pages before it', () =>
-    holds(planOf(FOCI.blocked), 60, play))
+    holds(planOf(FOCI.blocked), 20, play))
 
   it('run handlers to their end: an effect of a commit once, a crash alone, a row dead only when all are done', () =>
-    holds(planOf(FOCI.handlers), 300, play))
+    holds(planOf(FOCI.handlers), 120, play))
 })
