@@ -8,7 +8,8 @@ import type { OutboxSystem } from '../ops/system.ts'
 import { systemCommand, whoActs } from './command.ts'
 import { EXIT, type Io, printJson } from './io.ts'
 import { showProgress } from './progress.ts'
-import { count, renderEntries, shortId } from './render.ts'
+import { count, shortId, wrap } from './render.ts'
+import { renderEntries } from './render-table.ts'
 import { usageError } from './usage-error.ts'
 
 type Options = {
@@ -55,7 +56,10 @@ export function actCommand(io: Io, name: keyof typeof WORDS): Command {
     }
     const summary = await act(system, given).finally(progress.end)
     if (options.json) printJson(io, { ...summary, outcomes })
-    else io.out(renderOutcomes(outcomes, io.columns) + sentence(summary, options.yes ? done : plan))
+    else
+      io.out(
+        `${renderOutcomes(outcomes, io.columns)}${wrap(sentence(summary, options.yes ? done : plan), io.columns)}\n`,
+      )
     return summary.kept > 0 || (args.length > 0 && summary.done + summary.planned === 0) ? EXIT.incomplete : EXIT.ok
   })
     .argument('[id...]', 'event ids, or their first characters')
@@ -104,5 +108,5 @@ function sentence({ done, planned, kept, left, hidden }: ActSummary, word: strin
     ...(left > 0 ? [`${left} left alone`] : []),
     ...(hidden > 0 ? [`${hidden} not seen, behind ten of their group`] : []),
   ]
-  return `${parts.join('; ')}.${planned > 0 ? ' Add --yes to do it.' : ''}\n`
+  return `${parts.join('; ')}.${planned > 0 ? ' Add --yes to do it.' : ''}`
 }

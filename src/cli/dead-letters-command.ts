@@ -4,7 +4,8 @@ import { failureKind } from '../ops/group-dead-letters.ts'
 import { systemCommand } from './command.ts'
 import { EXIT, type Io, printJson } from './io.ts'
 import { showProgress } from './progress.ts'
-import { count, renderEntries, shortId, time } from './render.ts'
+import { count, shortId, time, wrap } from './render.ts'
+import { renderEntries } from './render-table.ts'
 
 type Options = { readonly each?: boolean; readonly handler?: string; readonly failure?: string }
 
@@ -55,7 +56,7 @@ export function renderGroups({ items, groups, hidden }: DeadLetters, width: numb
   const more = hidden > 0 ? ` ${hidden} more cannot be shown: SQS shows ten of a group.` : ''
   const summary = `${count(items.length, 'dead letter')} of ${count(groups.length, 'cause')}.${more}`
   const table = renderEntries(['count', 'handler', 'first seen', 'example'], entries, width)
-  return `${table}${summary}\nNext: dynamodb-outbox show <example>\n`
+  return `${table}${wrap(summary, width)}\nNext: dynamodb-outbox show <example>\n`
 }
 
 export function renderEach({ items }: DeadLetters, width: number): string {

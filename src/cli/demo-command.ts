@@ -2,7 +2,8 @@ import { Command } from 'commander'
 import { guarded } from './command.ts'
 import { type DemoFigures, type DemoKit, runDemo } from './demo.ts'
 import { EXIT, type Io, printJson } from './io.ts'
-import { count, createTable } from './render.ts'
+import { count } from './render.ts'
+import { createTable } from './render-table.ts'
 import { usageError } from './usage-error.ts'
 
 type Options = { readonly orders: string; readonly json?: boolean }

@@ -33,7 +33,7 @@ export function forgetCommand(io: Io): Command {
         if (view === undefined)
           throw usageError('No such event: never written, or expired. --scan reads the whole table.')
         if (options.json) printJson(io, { planned: view })
-        else io.out(`${renderEvent(view)}\nIts data would be removed for good. Add --yes to do it.\n`)
+        else io.out(`${renderEvent(view, io.columns)}\nIts data would be removed for good. Add --yes to do it.\n`)
         return EXIT.ok
       }
       const progress = showProgress(io, 'dead letters looked at')

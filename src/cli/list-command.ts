@@ -4,7 +4,8 @@ import type { RowState } from '../outbox/row.ts'
 import { systemCommand } from './command.ts'
 import { EXIT, type Io, printJson } from './io.ts'
 import { showProgress } from './progress.ts'
-import { count, renderTable, shortId, time } from './render.ts'
+import { count, shortId, time } from './render.ts'
+import { renderEntries, renderTable, widthOf } from './render-table.ts'
 import { consentToScan } from './scan-consent.ts'
 import { usageError } from './usage-error.ts'
 
@@ -54,19 +55,27 @@ function isState(state: string): state is RowState {
 
 export function renderRows({ rows, more }: RowList, width: number): string {
   if (rows.length === 0) return 'No such rows.\n'
-  const columns = [
-    { head: 'event' },
-    { head: 'source' },
-    { head: 'key', wide: true as const },
-    { head: 'type' },
-    { head: 'created' },
-  ]
   const lines = rows.map(({ id, source = '', key = '', type = '', created }) => [
     shortId(id),
+    created === undefined ? '' : time(created),
+    type,
     source,
     key,
-    type,
-    created === undefined ? '' : time(created),
   ])
-  return `${renderTable(columns, lines, width)}${count(rows.length, 'row')}${more ? ', and there are more' : ''}.\n`
+  return `${renderLines(lines, width)}${count(rows.length, 'row')}${more ? ', and there are more' : ''}.\n`
+}
+
+const HEAD = ['event', 'created', 'type', 'source', 'key']
+
+/** A line each; where one is too long, its names stand below it. */
+function renderLines(lines: readonly (readonly string[])[], width: number): string {
+  if (widthOf(HEAD, lines) <= width) {
+    const columns = HEAD.map((head) => ({ head }))
+    return renderTable(columns, lines, width)
+  }
+  const entries = lines.map(([event = '', created = '', ...names]) => ({
+    cells: [event, created],
+    text: names.map((name, n) => `${HEAD[n + 2]} ${name}`).join(', '),
+  }))
+  return renderEntries(HEAD.slice(0, 2), entries, width)
 }

@@ -1,5 +1,3 @@
-import Table from 'cli-table3'
-
 /** Characters of an event id that tables show: any of its beginnings that is unique will do for a command. */
 const SHOWN_ID = 12
 
@@ -49,49 +47,10 @@ export function wrap(text: string, width: number): string {
   return lines.join('\n')
 }
 
-/** A table without colours; its columns are as wide as what is in them. */
-export function createTable(head: readonly string[], options: Table.TableConstructorOptions = {}): Table.Table {
-  return new Table({ head: [...head], style: { head: [], border: [] }, ...options })
-}
-
-export type Column = {
-  readonly head: string
-  /** Takes what room is left, and wraps. One column of a table. */
-  readonly wide?: true
-  readonly right?: true
-}
-
-/** Room that cli-table3 adds to a cell: its padding, and a border. */
-const CELL_FRAME = 3
-
-/** A table no wider than the terminal: only the wide column gives way. */
-export function renderTable(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): string {
-  const natural = columns.map(({ head }, n) => Math.max(head.length, ...rows.map((row) => (row[n] ?? '').length)))
-  const others = natural.reduce((sum, size, n) => sum + (columns[n]?.wide ? 0 : size + CELL_FRAME), 1)
-  const room = Math.max(16, width - others - CELL_FRAME)
-  const table = createTable(
-    columns.map(({ head }) => head),
-    { colAligns: columns.map(({ right }) => (right ? 'right' : 'left')) },
-  )
-  table.push(...rows.map((row) => row.map((cell, n) => (columns[n]?.wide ? wrap(cell, room) : cell))))
-  return `${table.toString()}\n`
-}
-
-export type Entry = { readonly cells: readonly string[]; readonly text: string }
-
-/** Borders and padding of a table whose second lines go over all columns. */
-const FRAME = 4
-
-/** A table in which each entry has a second line for a text of any length: it reads well at any width. */
-export function renderEntries(head: readonly string[], entries: readonly Entry[], width: number): string {
-  const table = createTable(head)
-  for (const { cells, text } of entries)
-    table.push([...cells], [{ content: wrap(text, width - FRAME), colSpan: head.length }])
-  return `${table.toString()}\n`
-}
-
-/** `name  value` lines, the names as wide as the longest. */
-export function renderFields(fields: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...fields.map(([name]) => name.length))
-  return fields.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('')
+/** `name  value` lines, the names as wide as the longest; a value that is too long goes on below itself. */
+export function renderFields(fields: readonly (readonly [string, string])[], width: number): string {
+  const names = Math.max(...fields.map(([name]) => name.length)) + 2
+  const lines = ([name, value]: readonly [string, string]): string =>
+    `${name.padEnd(names)}${wrap(value, width - names).replaceAll('\n', `\n${' '.repeat(names)}`)}\n`
+  return fields.map(lines).join('')
 }

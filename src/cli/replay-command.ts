@@ -53,7 +53,7 @@ export function replayCommand(io: Io): Command {
     }).finally(progress.end)
     const plan = scan || yes ? undefined : estimate
     if (options.json) printJson(io, plan === undefined ? summary : { ...summary, estimate: plan })
-    else io.out(plan === undefined ? `${sentence(summary, yes)}\n` : planText(plan, io.columns))
+    else io.out(plan === undefined ? `${wrap(sentence(summary, yes), io.columns)}\n` : planText(plan, io.columns))
     return summary.whole && summary.ended === undefined ? EXIT.ok : plan === undefined ? EXIT.incomplete : EXIT.ok
   })
     .requiredOption('--source <source>', 'events of this source')

@@ -17,6 +17,8 @@ Exit codes:
   1    done as far as it could be: something is wrong, or was left
   2    nothing done: bad input, wrong stack, missing permission, no credentials
   130  ended by Ctrl-C; what was done stays done
+
+Examples: dynamodb-outbox <command> --help
 `
 
 /** The list of commands names them alone: their own help has the rest. */

@@ -22,7 +22,7 @@ export function showCommand(io: Io): Command {
     io,
     async ({ system, options, args }) => {
       const ref = await refOf(system, args)
-      const progress = showProgress(io, 'looked at')
+      const progress = showProgress(io, 'rows and messages looked at')
       const view = await showEvent(system, ref, {
         ...(options.data ? { data: true } : {}),
         ...(options.scan ? { onEstimate: consentToScan(io) } : {}),
@@ -34,7 +34,7 @@ export function showCommand(io: Io): Command {
           'No such event: never written, or expired. An id alone is found while dead or pending; --scan reads the whole table.',
         )
       if (options.json) printJson(io, view)
-      else io.out(renderEvent(view))
+      else io.out(renderEvent(view, io.columns))
       return EXIT.ok
     },
   )
@@ -52,16 +52,19 @@ export async function refOf(system: OutboxSystem, args: readonly string[]): Prom
   return { id }
 }
 
-export function renderEvent({ id, row, body, handlers, deadLetters }: EventView): string {
+export function renderEvent({ id, row, body, handlers, deadLetters }: EventView, width: number): string {
   const parts = [
-    renderFields([['event', id], ...(row === undefined ? NO_ROW : rowFields(row))]),
-    ...handlers.map((handler) => renderFields(handlerFields(handler))),
+    renderFields([['event', id], ...(row === undefined ? NO_ROW : rowFields(row))], width),
+    ...handlers.map((handler) => renderFields(handlerFields(handler), width)),
     ...deadLetters.map(({ handler, reason, since }) =>
-      renderFields([
-        ['dead letter', handler],
-        ['  since', time(since)],
-        ['  failure', reason],
-      ]),
+      renderFields(
+        [
+          ['dead letter', handler],
+          ['  since', time(since)],
+          ['  failure', reason],
+        ],
+        width,
+      ),
     ),
     ...(body === undefined ? [] : [`${body}\n`]),
   ]

@@ -4,7 +4,8 @@ import type { QueueDepth } from '../ops/sqs-queue-depth.ts'
 import { type OutboxStatus, type RowCount, readStatus } from '../ops/status.ts'
 import { systemCommand } from './command.ts'
 import { EXIT, type ExitCode, type Io, printJson } from './io.ts'
-import { count, duration, renderFields, renderTable, time } from './render.ts'
+import { count, duration, renderFields, time } from './render.ts'
+import { renderTable } from './render-table.ts'
 import { usageError } from './usage-error.ts'
 
 /** The sweeper runs each minute: three missed runs are a fault. */
@@ -60,7 +61,7 @@ function verdict(status: OutboxStatus): ExitCode {
 
 export function renderStatus(status: OutboxStatus, outboxTable: string, width: number): string {
   const { at, pending, pull, dead, sweepers, consumers } = status
-  const fields = renderFields([
+  const fields: readonly (readonly [string, string])[] = [
     ['outbox table', outboxTable],
     ['at', time(at)],
     ['pending', rows(pending)],
@@ -70,7 +71,7 @@ export function renderStatus(status: OutboxStatus, outboxTable: string, width: n
       `sweeper ${region}`,
       `ran ${duration(agoMs)} ago, saw ${count(seen, 'pending row')}`,
     ]),
-  ])
+  ]
   const queues = consumers.map(({ name, queue, deadLetters }) => [name, ...depth(queue), ...depth(deadLetters)])
   const columns = [
     { head: 'consumer', wide: true as const },
@@ -78,7 +79,7 @@ export function renderStatus(status: OutboxStatus, outboxTable: string, width: n
   ]
   const wrong = concerns(status)
   const words = wrong.length === 0 ? 'All is well.\n' : wrong.map((line) => `! ${line}\n`).join('')
-  return `${fields}${queues.length === 0 ? '' : renderTable(columns, queues, width)}${words}`
+  return `${renderFields(fields, width)}${queues.length === 0 ? '' : renderTable(columns, queues, width)}${words}`
 }
 
 function rows({ count: amount, capped, oldestMs }: RowCount): string {

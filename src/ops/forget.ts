@@ -68,7 +68,7 @@ async function forgetTheRow(system: CheckedSystem, { ref, options, act }: Job): 
 }
 
 const STILL_PENDING =
-  'The event has not been delivered yet, so that forgetting it would lose it. Wait until it is relayed, or say that it shall not be delivered.'
+  'The event has not been delivered yet, so that forgetting it would lose it. Wait until it is relayed, or say so (`undelivered`, --undelivered): it never will be delivered.'
 
 async function deleteLetters(system: CheckedSystem, id: string, { signal, onProgress }: Watch): Promise<number> {
   let deleted = 0

@@ -57,7 +57,8 @@ describe('what is looked at', () => {
     expect(code).toBe(EXIT.ok)
     expect(out).toContain(idOf(1))
     expect(out).toMatch(/status +dead/)
-    expect(out).toContain(FULL)
+    expect(out.replaceAll(/\n +/g, ' ')).toContain(FULL)
+    expect(widest(out)).toBeLessThanOrEqual(80)
     expect(out).not.toContain('confidential')
     expect((await run('show', 'test', 'k1', '--data')).out).toContain('confidential')
     expect(await parsed('show', 'shop', 'customer-9 7')).toMatchObject({
