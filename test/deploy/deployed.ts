@@ -1,4 +1,4 @@
-import { DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb'
+import { DescribeTableCommand, DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb'
 import {
   GetEventSourceMappingCommand,
   GetFunctionConfigurationCommand,
@@ -18,18 +18,21 @@ export type Deployed = {
   readonly deadLetterQueueUrl: string
   readonly relayMapping: string
   readonly handler: string
+  readonly relay: string
   readonly alarms: readonly string[]
 }
 
 export async function findDeployed(sample: Sample): Promise<Deployed> {
-  const { outboxTable, ledgerTable, queueUrl, deadLetterQueueUrl, relayMappingId } = sample.outputs()
+  const { outboxTable, ledgerTable, queueUrl, deadLetterQueueUrl, relayMappingId, relayFunction } = sample.outputs()
   const resources = await resourcesOf(sample.stack)
   const named = (type: string, part: string) =>
     resources.filter((one) => one.type === type && one.logicalId.includes(part)).map(({ id }) => id)
   const [handler] = named('AWS::Lambda::Function', 'ShopHandlers')
   if (handler === undefined) throw new Error('the sample has no function of its shop')
   const alarms = named('AWS::CloudWatch::Alarm', 'OldestPending')
-  return { outboxTable, ledgerTable, queueUrl, deadLetterQueueUrl, relayMapping: relayMappingId, handler, alarms }
+  const tables = { outboxTable, ledgerTable }
+  const queues = { queueUrl, deadLetterQueueUrl }
+  return { ...tables, ...queues, relayMapping: relayMappingId, handler, relay: relayFunction, alarms }
 }
 
 export async function queueMapping({ lambda }: World, { handler }: Deployed): Promise<string> {
@@ -41,7 +44,7 @@ export async function queueMapping({ lambda }: World, { handler }: Deployed): Pr
 
 /** Every attribute of what the drifts touch, but for those that change by themselves. */
 export async function deployedAs(world: World, deployed: Deployed): Promise<object> {
-  const { outboxTable, ledgerTable, queueUrl, deadLetterQueueUrl, relayMapping, handler } = deployed
+  const { outboxTable, ledgerTable, queueUrl, deadLetterQueueUrl, relayMapping, handler, relay } = deployed
   const mapping = await queueMapping(world, deployed)
   return {
     relayMapping: await mappingAs(world, relayMapping),
@@ -49,12 +52,14 @@ export async function deployedAs(world: World, deployed: Deployed): Promise<obje
     queue: await queueAs(world, queueUrl),
     deadLetterQueue: await queueAs(world, deadLetterQueueUrl),
     handler: await functionAs(world, handler),
-    outbox: await expiryOf(world, outboxTable),
-    ledger: await expiryOf(world, ledgerTable),
+    relay: await functionAs(world, relay),
+    outbox: await tableAs(world, outboxTable),
+    ledger: await tableAs(world, ledgerTable),
   }
 }
 
-const OF_ITSELF = /^Approximate|LastModified|LastProcessing|StateTransition|RevisionId|LastUpdate|^\$metadata$|^State/
+const OF_ITSELF =
+  /^Approximate|ItemCount$|SizeBytes$|LastModified|LastProcessing|StateTransition|RevisionId|LastUpdate|^\$metadata$|^State/
 
 function lasting(attributes: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => !OF_ITSELF.test(name)))
@@ -78,7 +83,9 @@ async function functionAs({ lambda }: World, FunctionName: string): Promise<obje
   return lasting(await lambda.send(new GetFunctionConfigurationCommand({ FunctionName })))
 }
 
-async function expiryOf({ dynamo }: World, TableName: string): Promise<object> {
-  const { TimeToLiveDescription = {} } = await dynamo.send(new DescribeTimeToLiveCommand({ TableName }))
-  return TimeToLiveDescription
+async function tableAs({ dynamo }: World, TableName: string): Promise<object> {
+  const { TimeToLiveDescription: expiry } = await dynamo.send(new DescribeTimeToLiveCommand({ TableName }))
+  const { Table = {} } = await dynamo.send(new DescribeTableCommand({ TableName }))
+  const { GlobalSecondaryIndexes = [], ...table } = Table
+  return { ...lasting(table), indexes: GlobalSecondaryIndexes.map(lasting), expiry }
 }

@@ -33,9 +33,14 @@ export const NAMED: readonly RegExp[] = [
 ]
 
 /** What operators may set as they like: it must outlive the mending. */
-export async function setByOperator({ lambda, sqs }: World, { relayMapping, queueUrl }: Deployed): Promise<void> {
+export async function setByOperator(world: World, deployed: Deployed): Promise<void> {
+  const { lambda, sqs } = world
+  const { relayMapping, queueUrl, deadLetterQueueUrl } = deployed
   await lambda.send(new UpdateEventSourceMappingCommand({ UUID: relayMapping, BatchSize: 70 }))
+  await lambda.send(new UpdateEventSourceMappingCommand({ UUID: await queueMapping(world, deployed), BatchSize: 7 }))
   await sqs.send(new SetQueueAttributesCommand({ QueueUrl: queueUrl, Attributes: { DelaySeconds: '1' } }))
+  const waiting = { ReceiveMessageWaitTimeSeconds: '5' }
+  await sqs.send(new SetQueueAttributesCommand({ QueueUrl: deadLetterQueueUrl, Attributes: waiting }))
 }
 
 /** Makes every drift; gives the alarm that it deleted. */

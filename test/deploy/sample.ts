@@ -24,6 +24,7 @@ export type SampleOutputs = {
   readonly placeOrderFunction: string
   readonly relayFunction: string
   readonly relayMappingId: string
+  readonly sweeperFunction: string
   readonly shopTable: string
   readonly outboxTable: string
   /** Of the orders' consumer. */
@@ -36,6 +37,7 @@ const NAMES = {
   placeOrderFunction: 'PlaceOrder',
   relayFunction: 'Relay',
   relayMappingId: 'RelayMapping',
+  sweeperFunction: 'Sweeper',
   shopTable: 'ShopTable',
   outboxTable: 'OutboxTable',
   ledgerTable: 'OrdersLedger',

@@ -5,6 +5,7 @@ import { contracts } from './steps/contracts.ts'
 import { doctorClean, driftsMended } from './steps/doctor.ts'
 import { handledOnce } from './steps/handled.ts'
 import { bootstrapped, deployed, destroyed, updated } from './steps/lifecycle.ts'
+import { operate } from './steps/operate.ts'
 import { parcelsPrepared } from './steps/parcels.ts'
 import { permissionsSuffice } from './steps/permissions.ts'
 import { placeDocumented, placeOrders } from './steps/place-orders.ts'
@@ -15,6 +16,7 @@ import { watched } from './steps/watched.ts'
 
 /** The whole run, in order. */
 export function stepsOf(sample: Sample): readonly Step[] {
+  const operated = operate(sample)
   return [
     bootstrapped(sample),
     deployed(sample),
@@ -26,10 +28,15 @@ export function stepsOf(sample: Sample): readonly Step[] {
     rowsRelayed(sample),
     poisonDies(sample),
     poisonRedriven(sample),
+    operated.listed,
+    operated.oneCause,
     streamPathOff(sample),
+    operated.allKilled,
     contracts,
     ...apps,
     sweeperDelivers(sample),
+    operated.replayKilled,
+    operated.allRedriven,
     updated(sample),
     doctorClean(),
     driftsMended(sample),
