@@ -24,7 +24,7 @@ export async function runTests(cwd: string, { files, title, bail = false }: Test
   const child = spawn(process.execPath, [...args, '--reporter=json', `--outputFile=${report}`], {
     cwd,
     stdio: 'ignore',
-    env: { ...process.env, NO_COLOR: '1' },
+    env: { ...process.env, NO_COLOR: '1', MODEL_SHRINKS: 'no' },
   })
   await new Promise<void>((resolve, reject) => {
     child.once('error', reject)
