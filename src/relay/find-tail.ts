@@ -29,16 +29,24 @@ export type Tail =
   | { readonly kind: 'deep' }
   | (GroupStart & { readonly kind: 'tail' })
 
+/** Sequences of a batch's rows of one group. */
+export type BatchRange = { readonly lowest: number; readonly highest: number }
+
 /**
- * Finds the start of a group's pending tail, downward from its newest row, in at most `limit` rows. Everything below the
+ * Finds the start of a group's pending tail, downward from its newest row, in at most `limit` rows; if it lies deeper,
+ * downward from the batch's own rows. Everything below the
  * first settled row was accepted, is dead, or was redriven (and is the sweeper's). A replayed row counts as settled here: of
  * several in a group the sweeper begins with the lowest, and the newest event must not take the highest along. Rows are
  * kept from this read if the first page shows the start, else read again upward. Throws if the table does not answer.
  */
-export async function findTail(run: Run, pk: string, limit: number): Promise<Tail> {
+export async function findTail(
+  run: Run,
+  pk: string,
+  { limit, batch }: { readonly limit: number; readonly batch: BatchRange },
+): Promise<Tail> {
   const readAt = run.clock.now()
   const descent = await descend(run, pk, { limit, keepRows: true, endsAtReplayed: true })
-  if (descent.kind === 'deep') return descent
+  if (descent.kind === 'deep') return beginWithBatch(run, pk, batch)
   const [lowest] = descent.kept
   if (descent.lowest === undefined) return { kind: 'empty' }
   const below = descent.below === undefined ? {} : { below: descent.below }
@@ -47,6 +55,20 @@ export async function findTail(run: Run, pk: string, limit: number): Promise<Tai
     return { kind: 'tail', chunk: holdable({ readings: descent.kept, more: false, readAt }), ...below, newest }
   }
   return { kind: 'tail', chunk: await readChunk(run, pk, descent.lowest), ...below, newest }
+}
+
+/**
+ * For a writer who is far ahead of his records: most of what was looked through belongs to later batches. What the batch
+ * before this one has sent ends the descent at once; a backlog does not. A row that was sent before (its record comes
+ * again) or redriven proves nothing of those above it, which may wait for a replay: it is the sweeper's.
+ */
+async function beginWithBatch(run: Run, pk: string, { lowest, highest }: BatchRange): Promise<Tail> {
+  const descent = await descend(run, pk, { to: lowest - 1, limit: CHUNK_ROWS, keepRows: false, endsAtReplayed: true })
+  if (descent.kind === 'deep') return descent
+  const chunk = await readChunk(run, pk, descent.lowest ?? lowest)
+  const [first] = chunk.readings
+  if (first?.kind !== 'pending' || first.replayed || first.row.redrives > 0) return { kind: 'deep' }
+  return { kind: 'tail', chunk, ...(descent.below === undefined ? {} : { below: descent.below }), newest: highest }
 }
 
 /**

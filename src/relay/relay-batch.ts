@@ -96,7 +96,9 @@ async function relayGroups(run: Run, hints: readonly Hint[]): Promise<HintEnd[]>
 
 async function relayTail(run: Run, pk: string, group: readonly Taken[]): Promise<HintEnd[]> {
   try {
-    const tail = await findTail(run, pk, group.length + TAIL_SLACK)
+    const sequences = group.map(({ key }) => Number(key.sk))
+    const batch = { lowest: Math.min(...sequences), highest: Math.max(...sequences) }
+    const tail = await findTail(run, pk, { limit: group.length + TAIL_SLACK, batch })
     if (tail.kind === 'deep') return group.map((hint) => ({ hint, end: 'left' }))
     if (tail.kind === 'empty') return group.map((hint) => ({ hint, end: 'settled' }))
     const { settled, unsent } = await relayGroup(run, pk, tail)

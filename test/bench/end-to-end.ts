@@ -129,6 +129,8 @@ async function openShop(groups: number) {
     for (const wake of waiting.splice(0)) wake()
   }
   await aws.startRelay({ queue, logger: silent })
+  // As it is deployed: what the relay leaves on a bad moment of the machine would never be handled without it.
+  aws.startSweeper({ queue, logger: silent })
   aws.startConsumer({ queue, name: 'bench', handlers: [on(TYPE, 'note', handle)], logger: silent })
   const outbox = createOutbox({ client: aws.dynamo, tableName: aws.outboxTable })
 

@@ -2,7 +2,7 @@ import type { Figure } from './figure.ts'
 import { startFilledEngine } from './filled-engine.ts'
 import { OPERATIONS, type Operation, openSize, type Size, tablesOf } from './growth-tables.ts'
 import type { Part, Say } from './part.ts'
-import { type Comparison, compare, interleave, median, type Sample, type Side } from './rounds.ts'
+import { type Comparison, compare, interleave, type Sample, type Side } from './rounds.ts'
 import type { Step } from './steps.ts'
 import { startStub } from './stub.ts'
 
@@ -40,7 +40,7 @@ type Growth = {
   readonly time: number
 }
 
-/** CPU and time at 1× and 100× in turn; requests and units, which hardly vary, at 10× too. */
+/** CPU and time at 1× and 100× in turn; requests and units at 10× too. */
 async function measureOperation(sizes: readonly Size[], name: Operation, say: Say): Promise<Growth> {
   say(`${name}: ${ROUNDS.rounds} rounds beside ${STORED[0]} and ${STORED[2]} rows`)
   const steps = sizes.map((): Step[] => [])
@@ -55,7 +55,7 @@ async function measureOperation(sizes: readonly Size[], name: Operation, say: Sa
   const [one, ten, hundred] = sides
   if (one === undefined || ten === undefined || hundred === undefined) throw new Error('three sizes are needed')
   const [small = [], large = []] = await interleave([one, hundred], ROUNDS)
-  await interleave([ten], { rounds: 1, warmUp: 0 })
+  await interleave([ten], ROUNDS)
   const usage = steps.map(usageOf)
   const cpu = (samples: readonly Sample[]) => samples.map(({ cpuSeconds }) => cpuSeconds * 1000)
   const seconds = (samples: readonly Sample[]) => samples.map((sample) => sample.seconds)
@@ -70,10 +70,13 @@ async function measureOperation(sizes: readonly Size[], name: Operation, say: Sa
 
 type Quantities = { readonly requests: number; readonly units: number }
 
+/** All rounds together: how many groups happen to share a request differs from one to the next. */
 function usageOf(steps: readonly Step[]): Quantities {
+  const perRound = (quantity: (step: Step) => number) =>
+    steps.reduce((sum, step) => sum + quantity(step), 0) / steps.length
   return {
-    requests: median(steps.map((step) => step.requests + step.sqsRequests)),
-    units: median(steps.map((step) => step.readUnits + step.writeUnits)),
+    requests: perRound((step) => step.requests + step.sqsRequests),
+    units: perRound((step) => step.readUnits + step.writeUnits),
   }
 }
 

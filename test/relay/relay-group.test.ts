@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { eventId } from '../../src/event/identity.ts'
+import { encodeLifeNote } from '../../src/event/life.ts'
 import type { StreamRecord } from '../../src/relay/lambda-event.ts'
 import type { RowImage } from '../../src/relay/row-image.ts'
 import { proves } from '../cases.ts'
@@ -49,8 +50,45 @@ describe('the stream path, a group', () => {
     for (const n of range(1, 150)) world.store.put(orderedRow('g', n))
     expect(await world.relayRecords(records([orderedRow('g', 150)]))).toEqual([])
     expect(world.queue.requests).toEqual([])
-    expect(world.store.rowsRead.get('readGroup')).toBe(101)
+    // 101 downward from the newest, 25 below the row itself.
+    expect(world.store.rowsRead.get('readGroup')).toBe(101 + 25)
     expect(world.counts.get('leftToSweeper')).toBe(1)
+  })
+
+  it.each([
+    { title: 'after a relayed row', first: 2, step: 1 },
+    { title: 'of a new group', first: 1, step: 1 },
+    { title: 'with numbers that lie apart', first: 20, step: 10 },
+  ])('sends a burst $title batch by batch, though most of it stands above each batch', async ({ first, step }) => {
+    const world = createRelayWorld()
+    const numbers = range(0, 399).map((n) => first + n * step)
+    if (first > 1) world.store.put(relayedRow(orderedRow('g', first - step)))
+    const rows = numbers.map((n) => orderedRow('g', n))
+    for (const row of rows) world.store.put(row)
+    for (let at = 0; at < 400; at += 100)
+      expect(await world.relayRecords(records(rows.slice(at, at + 100)))).toEqual([])
+    expect(arrivals(world.queue, 'shop/g')).toEqual(numbers)
+    expect(world.counts.get('leftToSweeper')).toBeUndefined()
+    // Each batch: what was looked through in vain, the row below it, its own.
+    expect(world.store.rowsRead.get('readGroup')).toBeLessThanOrEqual(4 * (200 + 25 + 125))
+  })
+
+  it.each([
+    { title: 'was sent before', row: relayedRow(orderedRow('g', 2)) },
+    { title: 'was redriven', row: orderedRow('g', 2, { redrives: 1 }) },
+    {
+      title: 'is replayed',
+      row: orderedRow('g', 2, { extra: { note: { S: encodeLifeNote({ life: 5, handlers: ['a/b'] }) } } }),
+    },
+  ])('leaves a deep tail to the sweeper if the first row of the batch $title', async ({ row }) => {
+    const world = createRelayWorld()
+    world.store.put(relayedRow(orderedRow('g', 1)))
+    world.store.put(row)
+    const rows = range(3, 300).map((n) => orderedRow('g', n))
+    for (const other of rows) world.store.put(other)
+    expect(await world.relayRecords(records([orderedRow('g', 2), ...rows.slice(0, 50)]))).toEqual([])
+    expect(world.queue.requests).toEqual([])
+    expect(world.counts.get('leftToSweeper')).toBe(51)
   })
 
   it('sends what a fast writer has added before its records arrive, reading each row at most twice', async () => {

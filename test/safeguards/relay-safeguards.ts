@@ -78,6 +78,13 @@ export const RELAY_SAFEGUARDS: readonly Safeguard[] = [
     test: { file: GROUP, title: 'leaves a group whose pending tail begins too deep to the sweeper' },
   },
   {
+    name: 'relay: a deep tail begins with a row that was never sent',
+    file: 'src/relay/find-tail.ts',
+    find: "first?.kind !== 'pending' || first.replayed || first.row.redrives > 0",
+    replace: 'first === undefined',
+    test: { file: GROUP, title: 'leaves a deep tail to the sweeper if the first row of the batch was redriven' },
+  },
+  {
     name: 'relay: rows of another Region are left to it',
     file: 'src/relay/row-image.ts',
     find: 'region !== undefined && !regions.has(region)',
