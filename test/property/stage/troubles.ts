@@ -20,7 +20,7 @@ export function faultsOf(operations: Operations, seconds: readonly number[], slo
     fc.record({
       role: fc.constant(role),
       op: fc.constant(op),
-      nth: fc.nat({ max: 8 }),
+      nth: fc.nat({ max: 6 }),
       times: fc.constantFrom(1, 1, 1, 2, 4),
       kind: slow ? fc.constantFrom('slow' as const, 'slow-answer' as const) : kindOf(op),
       seconds: fc.constantFrom(...seconds),
@@ -30,7 +30,7 @@ export function faultsOf(operations: Operations, seconds: readonly number[], slo
 }
 
 function kindOf(op: string): fc.Arbitrary<FaultKind> {
-  const kinds = op.includes('Batch') ? [...KINDS, ['partial' as const]] : KINDS
+  const kinds = op.includes('Batch') ? [...KINDS, ['partial' as const], ['partial' as const]] : KINDS
   return fc.oneof(...kinds.map((alike) => fc.constantFrom(...alike)))
 }
 
