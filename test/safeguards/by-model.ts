@@ -19,7 +19,7 @@ const NEAREST: Readonly<Record<string, readonly string[]>> = {
   ledger: ['ledger-claims', 'pull/', 'model/model'],
   bus: ['bus/'],
   function: ['function/'],
-  redrive: ['redrive/', 'model/model'],
+  redrive: ['redrive/', 'replay/', 'model/model'],
   replay: ['replay/'],
   pull: ['pull/', 'pull-claims'],
 }
