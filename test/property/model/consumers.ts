@@ -81,6 +81,7 @@ function startConsumer(world: World, { name, queue: queueName }: Named): void {
       ({ batchItemFailures }) => {
         if (ended) return
         checkLeftovers(world, process)
+        if (world.wire.isOutOfReach(process)) world.noteCrashes(process)
         const kept = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
         for (const { messageId, handle = '' } of messages) if (!kept.has(messageId)) queue.delete(handle)
         finish()

@@ -31,6 +31,9 @@ export function watchLedger(table: Table, books: Books, { skew, nameOf }: Ledger
     if (fault !== undefined) wrong(fault)
     if (isClaim) {
       count(books.claims, lifeKey(after))
+      // On its way as its process ended: nobody can tell that its handler never ran.
+      if (after.status === 'alone' && by !== undefined && (!by.isAlive() || by.isFrozen()))
+        count(books.spent, lifeKey(after))
       const seconds = after.expires - at / 1000
       if (!(seconds > KEEP_SECONDS.min && seconds < KEEP_SECONDS.max)) wrong(`expires in ${seconds} s`)
     }

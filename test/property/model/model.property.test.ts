@@ -1,22 +1,17 @@
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
+import { runs } from '../runs.ts'
 import { type Focus, planOf } from './arbitraries.ts'
 import { FOCI } from './foci.ts'
 import { play } from './play.ts'
 
-/**
- * The same plans each time, so that it is the change at hand that a failure tells of. More, or others:
- * `MODEL_RUNS=10 MODEL_SEED=7 npx vitest run test/property/model`.
- */
-const { MODEL_RUNS = '1', MODEL_SEED = '1' } = process.env
-
 /** Plays plans until one breaks a promise; then shrinks it, and prints seed, plan and story. */
-async function holds(focus: Focus, runs: number): Promise<void> {
+async function holds(focus: Focus, times: number): Promise<void> {
   const property = fc.asyncProperty(planOf(focus), async (plan) => {
     const { breaches, story } = await play(plan)
     if (breaches.length > 0) throw new Error(`${breaches.join('\n')}\n\n${story}\n`)
   })
-  await fc.assert(property, { numRuns: runs * Number(MODEL_RUNS), seed: Number(MODEL_SEED) })
+  await fc.assert(property, runs(times))
 }
 
 describe('the model of the whole', { timeout: 600_000 }, () => {

@@ -1,5 +1,5 @@
-import { redriveRow } from '../../../src/ops/redrive-row.ts'
 import { redriveMessages } from '../../../src/ops/redrive-messages.ts'
+import { redriveRow } from '../../../src/ops/redrive-row.ts'
 import { rowState } from '../../../src/outbox/row.ts'
 import { committedOf, count } from './books.ts'
 import { CONSUMERS, HANDLERS } from './plan.ts'

@@ -5,6 +5,7 @@ import { createSender } from '../../../src/relay/sender.ts'
 import { createSqsPublisher } from '../../../src/relay/sqs-publisher.ts'
 import { createTimeBudget } from '../../../src/relay/time-budget.ts'
 import { silentTelemetry } from '../../../src/telemetry.ts'
+import { runs } from '../runs.ts'
 import { faultsOf } from './arbitraries.ts'
 import type { Plan } from './plan.ts'
 import { createWorld, silent } from './world.ts'
@@ -47,7 +48,7 @@ describe('the model of a sender', () => {
         if (process.isAlive()) expect(settled).toBe(all.length)
       },
     )
-    await fc.assert(property, { numRuns: 150 })
+    await fc.assert(property, runs(150))
   })
 })
 

@@ -24,6 +24,8 @@ export type Wire = {
   readonly tried: (process: Process) => Tries
   /** Kinds of the faults that a process has met. */
   readonly met: (process: Process) => readonly string[]
+  /** Whether the last that a process heard of its tables was that they do not answer, throttle it or refuse it. */
+  readonly isOutOfReach: (process: Process) => boolean
   readonly call: <Answer>(from: Process, request: Request<Answer>) => Promise<Answer>
 }
 
@@ -41,6 +43,13 @@ type Outcome<Answer> = { readonly answer: Answer } | { readonly error: unknown }
 
 type BatchAnswer = { readonly Successful?: readonly object[]; readonly Failed?: readonly { readonly Code?: string }[] }
 
+/** Errors of a table that has not judged the request. */
+const UNREACHED: ReadonlySet<string> = new Set([
+  'TimeoutError',
+  'AccessDeniedException',
+  'ProvisionedThroughputExceededException',
+])
+
 /** Longest that a request is on its way when nothing befalls it, ms. Calls that begin together meet in any order. */
 const LATENCY_MS = 30
 
@@ -56,6 +65,11 @@ export function createWire({ scheduler, seed, faults, outages, chapter, story }:
   const tries = new Map<Process, Tries>()
   const met = new Map<Process, string[]>()
   const cutOff = new Map<Process, number>()
+  const outOfReach = new Set<Process>()
+  const noteReach = (from: Process, outcome: Outcome<unknown>): void => {
+    if ('error' in outcome && UNREACHED.has((outcome.error as Error).name)) outOfReach.add(from)
+    else outOfReach.delete(from)
+  }
   const noteSend = (from: Process, outcome: Outcome<unknown>): void => {
     const { requests, answered } = tries.get(from) ?? { requests: 0, answered: false }
     const { Successful = [], Failed = [] } = ('answer' in outcome ? outcome.answer : {}) as BatchAnswer
@@ -87,6 +101,7 @@ export function createWire({ scheduler, seed, faults, outages, chapter, story }:
           from.resume(() => {
             tell(outcome)
             if (op === 'SendMessageBatch') noteSend(from, outcome)
+            if (service === 'dynamo') noteReach(from, outcome)
             if ('error' in outcome) reject(outcome.error)
             else resolve(outcome.answer as never)
             if (fault?.kind === 'crash-answered') scheduler.in(0, () => from.kill(`right after ${op}`))
@@ -152,5 +167,6 @@ export function createWire({ scheduler, seed, faults, outages, chapter, story }:
     call,
     tried: (process) => tries.get(process) ?? { requests: 0, answered: false },
     met: (process) => met.get(process) ?? [],
+    isOutOfReach: (process) => outOfReach.has(process),
   }
 }

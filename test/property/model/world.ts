@@ -24,6 +24,7 @@ import { createWire, type Wire } from './wire.ts'
 export const REGION = 'eu-west-1'
 /** Ten are on their way before the first can have failed, and each may be tried again before the third has. */
 export const MAX_SILENT_REQUESTS = 13
+const DAY_MS = 86_400_000
 const START = Date.UTC(2026, 5, 1, 12)
 /** What stands for content that the second queue does not take yet. */
 export const REFUSED = 'refuse-me'
@@ -54,6 +55,8 @@ export type World = {
   /** Events whose messages a process knows to be somebody else's by now. */
   readonly lost: Map<Process, Set<string>>
   readonly knows: (identity: Identity) => void
+  /** What a process has claimed alone and will not end: once it lapses it counts as that handler's own crash. */
+  readonly noteCrashes: (process: Process) => void
 }
 
 export const silent: Logger = { info: () => {}, warn: () => {}, error: () => {} }
@@ -135,8 +138,15 @@ export function createWorld(plan: Plan): World {
   watchLedger(ledger, books, { skew: Math.abs(skew('consumer')), nameOf: story.nameOf })
   watchHandling({ rows: outbox, ledger, books, nameOf: story.nameOf })
 
+  /**
+   * Writers differ among each other: the later one of a group may be the earlier one by its clock. By a day and more they
+   * do not, since the first events of a group would then be numbered in two days: there all are wrong alike.
+   */
+  const skewOf = (role: Role, name: string): number => {
+    const isOne = role === 'writer' && skew(role) < DAY_MS && luck('skewed', name) < 0.5
+    return isOne ? 0 : skew(role)
+  }
   let processes = 0
-  /** Whatever ran alone in a process that ends or stands still may lapse, and then counts as its own crash. */
   const noteCrashes = (process: Process): void => {
     for (const item of ledger.items()) {
       const entry = fromItem(item)
@@ -152,8 +162,7 @@ export function createWorld(plan: Plan): World {
       scheduler,
       role,
       name,
-      // Writers differ among each other: the later one of a group may be the earlier one by its clock.
-      skew: role === 'writer' && luck('skewed', name) < 0.5 ? 0 : skew(role),
+      skew: skewOf(role, name),
       random,
       tell: story.tell,
       stops: noteCrashes,
@@ -182,6 +191,7 @@ export function createWorld(plan: Plan): World {
     runs: new Map(),
     lost: new Map(),
     tried: wire.tried,
+    noteCrashes,
     knows: (identity) => story.name(eventId(identity), shortName(identity)),
   }
 }
