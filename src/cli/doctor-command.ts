@@ -27,7 +27,12 @@ export function doctorCommand(io: Io): Command {
       const mendings = options.fix && options.yes ? await mendDeployment(system, findings) : []
       if (options.json)
         printJson(io, { findings, mendings: mendings.map(({ finding, ...rest }) => ({ ...rest, ...finding })) })
-      else io.out(renderFindings(findings, io.columns) + renderMendings(mendings) + nextStep(findings, options))
+      else
+        io.out(
+          renderFindings(findings, io.columns) +
+            renderMendings(mendings, io.columns) +
+            nextStep(findings, options, io.columns),
+        )
       const mended = mendings.filter(({ outcome }) => outcome === 'mended').length
       return findings.length === mended ? EXIT.ok : EXIT.incomplete
     },
@@ -56,19 +61,19 @@ function renderFinding({ severity, resource, wrong, effect, property, command, f
   return `${head}\n${lines.map(([name, text]) => indent(name, text)).join('')}`
 }
 
-function renderMendings(mendings: readonly Mending[]): string {
-  return mendings
-    .map(({ finding, outcome, reason }) =>
-      outcome === 'mended'
-        ? `mended: ${finding.resource} ${finding.wrong}\n`
-        : `refused (${reason}): ${finding.resource} ${finding.wrong}; do it by hand as said above\n`,
-    )
-    .join('')
+function renderMendings(mendings: readonly Mending[], width: number): string {
+  const lines = mendings.map(({ finding: { resource, wrong }, outcome, reason }) =>
+    outcome === 'mended'
+      ? `mended: ${resource} ${wrong}`
+      : `refused (${reason}): ${resource} ${wrong}; do it by hand as said above`,
+  )
+  return lines.map((line) => `${wrap(line, width)}\n`).join('')
 }
 
-function nextStep(findings: readonly Finding[], { fix, yes }: Options): string {
+function nextStep(findings: readonly Finding[], { fix, yes }: Options, width: number): string {
   const mendable = findings.filter((finding) => finding.fix !== undefined).length
   if (findings.length === 0 || (fix && yes)) return ''
-  const hint = fix ? 'Add --yes to mend them.' : 'See what: doctor --fix --yes mends them, and nothing else.'
-  return `${count(findings.length, 'finding')}; ${mendable} can be mended in place. ${mendable === 0 ? '' : hint}\n`
+  const hint = fix ? ' Add --yes to mend them.' : ' `doctor --fix --yes` mends those, and changes nothing else.'
+  const sum = `${count(findings.length, 'finding')}; ${mendable} can be mended in place.`
+  return `${wrap(`${sum}${mendable === 0 ? '' : hint}`, width)}\n`
 }

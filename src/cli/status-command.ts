@@ -4,7 +4,7 @@ import type { QueueDepth } from '../ops/sqs-queue-depth.ts'
 import { type OutboxStatus, type RowCount, readStatus } from '../ops/status.ts'
 import { systemCommand } from './command.ts'
 import { EXIT, type ExitCode, type Io, printJson } from './io.ts'
-import { count, duration, renderFields, time } from './render.ts'
+import { count, duration, renderFields, time, wrap } from './render.ts'
 import { renderTable } from './render-table.ts'
 import { usageError } from './usage-error.ts'
 
@@ -78,7 +78,7 @@ export function renderStatus(status: OutboxStatus, outboxTable: string, width: n
     ...['waiting', 'in flight', 'dead', 'held'].map((head) => ({ head, right: true as const })),
   ]
   const wrong = concerns(status)
-  const words = wrong.length === 0 ? 'All is well.\n' : wrong.map((line) => `! ${line}\n`).join('')
+  const words = wrong.length === 0 ? 'All is well.\n' : wrong.map((line) => `${wrap(`! ${line}`, width)}\n`).join('')
   return `${renderFields(fields, width)}${queues.length === 0 ? '' : renderTable(columns, queues, width)}${words}`
 }
 
