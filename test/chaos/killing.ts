@@ -9,7 +9,7 @@ import { FUNCTION_MS, type Role } from './topology.ts'
  * One kill for so many requests of all processes together: each costs the start of a process, which a slow machine must
  * not be kept busy with.
  */
-const REQUESTS_PER_KILL = 290
+const REQUESTS_PER_KILL = 170
 const LOOK_MS = 50
 /** How the kills are shared out. */
 const SHARES: readonly (readonly [Role, number])[] = [

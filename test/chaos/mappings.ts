@@ -7,10 +7,10 @@ import { FUNCTION_MS, QUEUES, type QueueName } from './topology.ts'
 import type { World } from './world.ts'
 
 /** Invocations of a consumer at once. */
-const CONCURRENCY: Readonly<Record<QueueName, number>> = { main: 4, side: 3, plain: 2 }
+const CONCURRENCY: Readonly<Record<QueueName, number>> = { main: 5, side: 3, plain: 3 }
 const RELAY_LANES = 3
 /** Records gather for so long: fuller batches, and more of each to lose at once. */
-const WINDOW_MS = 4000
+const WINDOW_MS = 9000
 const SWEEP_MS = 60_000
 
 export type Mappings = {

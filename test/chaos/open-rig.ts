@@ -34,7 +34,7 @@ export type Rig = {
 const RIGHT_CLOCKS = 0.4
 const SKEW_MS = 150_000
 /** Messages under way at which writers wait. */
-const BACKLOG = 500
+const BACKLOG = 750
 
 /** Starts engines, fault layer and processes. No fault strikes yet. */
 export async function openRig(base: Base, seed: number): Promise<Rig> {

@@ -41,9 +41,9 @@ export const MAX_ATTEMPTS = 4
 export const SIDE_MAX_BYTES = 1600
 
 /** Of a consumer's or relay's function, ms of the clock. */
-export const FUNCTION_MS = 40_000
+export const FUNCTION_MS = 60_000
 /** Six times the function's timeout, seconds. */
-export const VISIBILITY_SECONDS = 240
+export const VISIBILITY_SECONDS = 360
 
 export const ROLES = [
   'writer',

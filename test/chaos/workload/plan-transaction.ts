@@ -83,12 +83,12 @@ export function planTransaction({ random, tx, count }: PlanRequest): PlannedTran
 function mixedEvents(random: () => number, tx: string): NewEvent<EventData>[] {
   const groups = random() < 0.7 ? [autoGroup(random)] : [autoGroup(random), autoGroup(random)]
   const ordered = groups.flatMap((group) =>
-    Array.from({ length: whole(random, 2, 4) }, (): NewEvent<EventData> => {
+    Array.from({ length: whole(random, 2, 5) }, (): NewEvent<EventData> => {
       const type = pick(random, ORDERED_TYPES)
       return { source: 'shop', type, group, sequence: 'auto', data: dataOf(random, type, tx) }
     }),
   )
-  const unordered = Array.from({ length: whole(random, 0, 4) }, (_, n): NewEvent<EventData> => {
+  const unordered = Array.from({ length: whole(random, 0, 16) }, (_, n): NewEvent<EventData> => {
     const type = pick(random, [
       ['bell', 8],
       ['note', 2],
