@@ -25,6 +25,8 @@ export function watchRows(world: World): void {
       if (fault !== undefined) world.breach(`${nameOf(world, after)}, by ${by?.name}: ${fault}`)
     }
     rows.set(key, sure)
+    // A later life of the handlers that had given up: they are to run anew.
+    if (isBack && after.note !== undefined) for (const name of HANDLERS) world.spent.delete(`${idOf(after)} ${name}`)
     if (by !== undefined && isClaim(before, after)) world.taken.get(by)?.set(key, after.token?.S ?? '')
   })
 }

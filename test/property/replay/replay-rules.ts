@@ -21,9 +21,8 @@ export type Round = {
 /** The rules of each row and each record that a replay writes. Gives the rounds so far. */
 export function watchReplays(world: World): readonly Round[] {
   const rounds: Round[] = []
-  const relayedAt = new Map(
-    world.outbox.items().flatMap((item) => (rowState(item.shard?.S) === 'relayed' ? [[keyOf(item), 0] as const] : [])),
-  )
+  const relayed = world.outbox.items().filter(({ shard }) => rowState(shard?.S) === 'relayed')
+  const relayedAt = new Map<string, number>(relayed.map((item) => [keyOf(item), 0]))
   world.outbox.onChange((change) => {
     const { after, at, before } = change
     if (after === undefined) return

@@ -41,8 +41,6 @@ export function outagesOf(...targets: readonly string[]): fc.Arbitrary<Outage[]>
     seconds: fc.constantFrom(5, 30, 100),
     kind: fc.constantFrom('dropped' as const, 'throttled' as const, 'denied' as const),
   })
-  return fc.oneof(
-    { weight: 2, arbitrary: fc.constant([]) },
-    { weight: 1, arbitrary: fc.array(outage, { maxLength: 2 }) },
-  )
+  const none = fc.constant<Outage[]>([])
+  return fc.oneof({ weight: 2, arbitrary: none }, { weight: 1, arbitrary: fc.array(outage, { maxLength: 2 }) })
 }
