@@ -29,13 +29,14 @@ export async function redriveMessages(
 ): Promise<RedriveReport> {
   checkQueues('redriveMessages', queue)
   const returns = createReturns()
+  const move = createMover()
   let redriven = 0
   let failed = 0
   let left = 0
   await walkDeadLetters(queue, async (fresh) => {
     const chosen = fresh.filter((message) => !returns.has(message) && select(readDeadLetter(message)))
     chosen.forEach(returns.add)
-    const moved = await moveMessages(queue, chosen)
+    const moved = await move(queue, chosen)
     redriven += moved.length
     failed += chosen.length - moved.length
     left += fresh.length - chosen.length
@@ -57,15 +58,21 @@ export async function redriveMessage(
   return redriveMessages(queue, (one) => one.id === id && (handler === undefined || one.handlers.includes(handler)))
 }
 
-/** Sends and deletes, request by request; gives what is out of here. Nothing of a group is sent after one that was refused. */
-export async function moveMessages(queue: DeadLetterQueue, messages: readonly Message[]): Promise<readonly Message[]> {
-  const moved: Message[] = []
-  const stuck = new Set<string | undefined>()
-  for (const request of planRedrive(messages)) {
-    const free = request.filter((message) => !stuck.has(groupOf(message)))
-    const accepted = await send(queue, free)
-    for (const message of free) if (!accepted.includes(message) && groupOf(message)) stuck.add(groupOf(message))
-    moved.push(...(await remove(queue, accepted)))
+/** Sends and deletes messages of a dead-letter queue, request by request; gives what is out of there. */
+export type Mover = (queue: DeadLetterQueue, messages: readonly Message[]) => Promise<readonly Message[]>
+
+/** For one pass: nothing of a group is sent after one that was refused, also where only a later page shows it. */
+export function createMover(): Mover {
+  const stuck = new Set<string>()
+  return async (queue, messages) => {
+    const groupIn = (message: Message): string => `${queue.queueUrl} ${groupOf(message) ?? message.MessageId}`
+    const moved: Message[] = []
+    for (const request of planRedrive(messages)) {
+      const free = request.filter((message) => !stuck.has(groupIn(message)))
+      const accepted = await send(queue, free)
+      for (const message of free) if (!accepted.includes(message)) stuck.add(groupIn(message))
+      moved.push(...(await remove(queue, accepted)))
+    }
+    return moved
   }
-  return moved
 }

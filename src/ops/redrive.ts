@@ -2,7 +2,7 @@ import { type ActOptions, type ActSummary, actOnDeadLetters } from './act-on-dea
 import { checkAct } from './check-act.ts'
 import { redriveDeadRow } from './dynamo-row-changes.ts'
 import { recordOnMessages } from './record-on-messages.ts'
-import { moveMessages } from './redrive-messages.ts'
+import { createMover } from './redrive-messages.ts'
 import type { OutboxSystem } from './system.ts'
 
 /**
@@ -16,10 +16,11 @@ import type { OutboxSystem } from './system.ts'
  */
 export async function redrive(system: OutboxSystem, options: ActOptions): Promise<ActSummary> {
   const { checked, entry } = checkAct('redrive', system, options)
+  const move = createMover()
   return actOnDeadLetters(checked, options, {
     onMessages: async (queue, messages) => {
       await recordOnMessages(checked, queue, { messages, act: entry })
-      return moveMessages(queue, messages)
+      return move(queue, messages)
     },
     onRow: (row) => redriveDeadRow(checked, row, entry),
   })

@@ -11,10 +11,19 @@ export type Returns = { readonly has: (message: Message) => boolean; readonly ad
  */
 export function createReturns(): Returns {
   const received = new Map<string, number>()
-  const nameOf = (message: Message): string => sha256(`${readDeadLetter(message).handlers.join()} ${message.Body}`)
+  const nameOf = (handlers: readonly string[], { Body }: Message): string => sha256(`${handlers.join()} ${Body}`)
+  // What named no handler comes back once for each that has given up.
+  const namesOf = (message: Message): string[] =>
+    [readDeadLetter(message).handlers, []].map((handlers) => nameOf(handlers, message))
   return {
-    has: (message) =>
-      Number(message.Attributes?.SentTimestamp) >= (received.get(nameOf(message)) ?? Number.POSITIVE_INFINITY),
-    add: (message) => received.set(nameOf(message), Number(message.Attributes?.ApproximateFirstReceiveTimestamp)),
+    has: (message) => {
+      const sent = Number(message.Attributes?.SentTimestamp)
+      return namesOf(message).some((name) => sent >= (received.get(name) ?? Number.POSITIVE_INFINITY))
+    },
+    add: (message) =>
+      received.set(
+        nameOf(readDeadLetter(message).handlers, message),
+        Number(message.Attributes?.ApproximateFirstReceiveTimestamp),
+      ),
   }
 }

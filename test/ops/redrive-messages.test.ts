@@ -209,6 +209,19 @@ describe('redriveMessages', () => {
     expect(await redriveMessages(queue, all)).toMatchObject({ redriven: 1 })
   })
 
+  it('leaves what SQS itself had moved, once a handler has given it up during the pass', async () => {
+    const { queue, clock, faults, sqs, die } = open()
+    await sendLetter(sqs.client, sqs.deadLetterUrl, { body: bodyOf({ n: 1 }), group: 'x', deduplicationId: 'moved' })
+    const failsAgain = async () => {
+      clock.advance(1)
+      await die({ n: 1 }, noteOf('shop/mail'))
+      await die({ n: 1 }, noteOf('shop/reserve'))
+    }
+    faults.next('DeleteMessageBatchCommand', { meanwhile: failsAgain })
+    expect(await redriveMessages(queue, all)).toEqual({ redriven: 1, failed: 0, left: 2 })
+    expect(sqs.deadLetters.depth().visible).toBe(2)
+  })
+
   it('sees all of them though they show again before its end, and ends', async () => {
     const { queue, die, clock, faults, sqs } = open()
     for (let n = 1; n <= 35; n += 1) await die({ n })
@@ -246,6 +259,24 @@ describe('a redrive that meets a failure', () => {
       expect(numbers(drain(sqs.queue).filter(({ groupId }) => groupId === 'g'))).toEqual([1, 2, 3])
     },
   )
+
+  it('sends nothing of a group past a refused one, though a later request shows what follows', async () => {
+    let refuse = false
+    const refuseEntry: FakeSqsOptions['refuseEntry'] = ({ MessageBody, MessageGroupId }) =>
+      refuse && MessageGroupId === 'g' && numbers([{ body: MessageBody }])[0] === 1
+        ? fault('InternalError', 'later', false)
+        : undefined
+    const { queue, die, sqs, drain } = open({ refuseEntry })
+    // The first request for letters shows nine others, and of the group only its first.
+    for (let n = 11; n <= 19; n += 1) await die({ n })
+    for (const n of [1, 2, 3]) await die({ group: 'g', n })
+    answerDepths(sqs)
+    refuse = true
+    expect(await redriveMessages(queue, all)).toEqual({ redriven: 9, failed: 3, left: 0 })
+    refuse = false
+    expect(await redriveMessages(queue, all)).toEqual({ redriven: 3, failed: 0, left: 0 })
+    expect(numbers(drain(sqs.queue).filter(({ groupId }) => groupId === 'g'))).toEqual([1, 2, 3])
+  })
 
   it('takes a message in neither list of an answer for one that was not sent', async () => {
     const { queue, die, sqs } = open()
@@ -325,6 +356,22 @@ describe('a redrive that meets a failure', () => {
     await expect(redriveMessages(missing, all)).rejects.toMatchObject({ name: 'QueueDoesNotExist' })
   })
 })
+
+/** How many messages there are makes a pass ask for what follows in a group. */
+function answerDepths({ client, deadLetters }: ReturnType<typeof createFakeSqs>): void {
+  const middleware =
+    (next: (args: unknown) => Promise<{ output: object }>, { commandName }: { commandName?: string }) =>
+    async (args: unknown) => {
+      if (commandName !== 'GetQueueAttributesCommand') return next(args)
+      const { visible, invisible } = deadLetters.depth()
+      const Attributes = {
+        ApproximateNumberOfMessages: String(visible),
+        ApproximateNumberOfMessagesNotVisible: String(invisible),
+      }
+      return { output: { $metadata: {}, Attributes }, response: {} }
+    }
+  client.middlewareStack.add(middleware as never, { step: 'initialize', name: 'depths' })
+}
 
 /** Changes what a client answers to one command. */
 function editAnswer(

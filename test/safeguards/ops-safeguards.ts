@@ -37,7 +37,7 @@ export const OPS_SAFEGUARDS: readonly Safeguard[] = [
   {
     name: 'redrive: nothing of a group is sent after one that was refused',
     file: 'src/ops/redrive-messages.ts',
-    find: '!stuck.has(groupOf(message))',
+    find: '!stuck.has(groupIn(message))',
     replace: 'message !== undefined',
     test: { file: MESSAGES, title: 'leaves a refused message and what follows it in its group' },
   },
