@@ -12,6 +12,8 @@ export type Focus = {
   readonly rests?: fc.Arbitrary<number>
   /** What is down, every other time. Default: anything. */
   readonly trouble?: fc.Arbitrary<readonly Outage[]>
+  /** Of the queues, seconds. Default: mostly long. */
+  readonly visibility?: fc.Arbitrary<number>
 }
 
 const type = fc.constantFrom<EventType>('one', 'both', 'two')
@@ -30,6 +32,7 @@ export const STEPS = {
     type: fc.constant<EventType>('one'),
   }),
   numbered: fc.record({ do: fc.constant('numbered' as const), at, group, count: fc.integer({ min: 1, max: 3 }), type }),
+  sparse: fc.record({ do: fc.constant('sparse' as const), at, group, type }),
   late: fc.record({ do: fc.constant('late' as const), at, group, type }),
   keyed: fc.record({
     do: fc.constant('keyed' as const),
@@ -48,7 +51,12 @@ export const STEPS = {
   again: fc.record({ do: fc.constant('send-again' as const), at }),
   job: fc.record({ do: fc.constant('job' as const), at, key: fc.constantFrom('j1', 'j2') }),
   many: fc.record({ do: fc.constant('many' as const), at, key: fc.constantFrom('x', 'y') }),
-  flood: fc.record({ do: fc.constant('flood' as const), at: fc.constant(0), group: fc.constant('deep') }),
+  flood: fc.record({
+    do: fc.constant('flood' as const),
+    at: fc.constant(0),
+    group: fc.constant('deep'),
+    sparse: fc.boolean(),
+  }),
   mixed: fc.record({ do: fc.constant('mixed' as const), at: fc.nat({ max: 10 }), group: fc.constantFrom('deep', 'g') }),
   last: fc.record({
     do: fc.constant('auto' as const),
@@ -170,8 +178,10 @@ const skew = fc.constantFrom(0, 0, 0, 120, -120)
 const writerSkew = fc.constantFrom(0, 0, 0, 120, -120, 30 * 3600)
 const skews = fc.record({ writer: writerSkew, relay: skew, sweeper: skew, consumer: skew })
 
+const hidden = fc.constantFrom(900, 900, 20)
+
 export function planOf(focus: Focus): fc.Arbitrary<Plan> {
-  const { steps, faults, acts, maxChapters, rests = rest, trouble = outages } = focus
+  const { steps, faults, acts, maxChapters, rests = rest, trouble = outages, visibility = hidden } = focus
   const chapter: fc.Arbitrary<Chapter> = fc.record({
     steps: fc.array(steps, { minLength: 1, maxLength: 5 }),
     outages: fc.oneof(fc.constant([]), trouble),
@@ -185,7 +195,7 @@ export function planOf(focus: Focus): fc.Arbitrary<Plan> {
     skews,
     stream,
     refusesFor: fc.constantFrom(0, 60, 200, 1000),
-    visibility: fc.constantFrom(900, 900, 20),
+    visibility,
     scripts: fc.array(fc.array(fc.constantFrom(...acts), { maxLength: 4 }), { minLength: 1, maxLength: 4 }),
     concurrency: fc.integer({ min: 1, max: 3 }),
     batch: fc.constantFrom(1, 3, 10, 10),

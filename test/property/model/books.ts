@@ -37,6 +37,8 @@ export type Books = {
   readonly displaced: Set<string>
   /** Messages sent again on purpose, by event. */
   readonly again: Map<string, number>
+  /** Handlers that ended an event without their effect, by event and handler. */
+  readonly waived: Set<string>
   readonly breaches: string[]
   readonly breach: (text: string) => void
 }
@@ -51,6 +53,7 @@ export function createBooks(tell: (who: string, text: string) => void): Books {
     claims: new Map(),
     displaced: new Set(),
     again: new Map(),
+    waived: new Set(),
     breaches,
     breach: (text) => {
       tell('BREACH', text)

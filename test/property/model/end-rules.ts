@@ -44,7 +44,8 @@ function checkEvent({ books, data, outbox }: World, row: Committed): void {
       const name = `${consumer}/${handler}`
       const committed = Number(data.slot(`effect ${row.id} ${name}\0-`).item?.n?.N ?? 0)
       const outside = books.effects.filter((effect) => effect.id === row.id && effect.name === name)
-      if (handler === 'commit' && committed !== wanted)
+      const isWaived = books.waived.has(`${row.id} ${name}`)
+      if (handler === 'commit' && committed !== wanted && !(isWaived && committed < wanted))
         books.breach(`${short}: ${name} had its effect ${committed} times, not ${wanted}`)
       if (handler === 'plain' && (outside.length < wanted || (wanted === 0 && outside.length > 0)))
         books.breach(`${short}: ${name} had its effect ${outside.length} times, not ${wanted}`)

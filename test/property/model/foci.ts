@@ -10,6 +10,7 @@ const COMMITS: readonly Act[] = [
   'commit-swallow',
   'commit-unawaited',
   'commit-late',
+  'commit-after',
   'own-condition',
 ]
 
@@ -25,7 +26,7 @@ export const FOCI = {
     maxChapters: 2,
   },
   order: {
-    steps: fc.oneof(STEPS.auto, STEPS.auto, STEPS.burst, STEPS.numbered, STEPS.redriveRows),
+    steps: fc.oneof(STEPS.auto, STEPS.burst, STEPS.numbered, STEPS.sparse, STEPS.sparse, STEPS.redriveRows),
     faults: faultsOf('relay', 'sweeper'),
     acts: ['ok'],
     maxChapters: 1,
@@ -85,6 +86,23 @@ export const FOCI = {
     faults: faultsOf('consumer'),
     acts: CRASHES,
     maxChapters: 1,
+  },
+  rereads: {
+    steps: fc.oneof(STEPS.keyed, STEPS.auto),
+    faults: faultsAt(
+      { role: 'consumer', op: 'BatchGetItem' },
+      { role: 'consumer', op: 'BatchGetItem' },
+      { role: 'consumer', op: 'BatchExecuteStatement' },
+    ),
+    acts: ['ok', 'throw', 'busy'],
+    maxChapters: 1,
+  },
+  hidden: {
+    steps: fc.oneof(STEPS.keyed, STEPS.burst, STEPS.auto),
+    faults: faultsAt({ role: 'consumer', op: 'ChangeMessageVisibilityBatch' }),
+    acts: ['ok', 'throw', 'busy', 'slow'],
+    maxChapters: 1,
+    visibility: fc.constant(20),
   },
   letters: {
     steps: fc.oneof(STEPS.burst, STEPS.auto, STEPS.redriveMessages, STEPS.redriveMessages, STEPS.byHand),

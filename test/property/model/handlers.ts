@@ -77,6 +77,7 @@ function perform(call: Call): Promise<unknown> | unknown {
 
 /** Handlers that do with `commit` what they should not. */
 async function commitOddly(call: Call, act: Act): Promise<unknown> {
+  const { world, process, name, event } = call
   switch (act) {
     case 'commit-throw':
       await effect(call)
@@ -88,6 +89,17 @@ async function commitOddly(call: Call, act: Act): Promise<unknown> {
       await effect(call)
       void call.process.clock.sleep(1000).then(() => effect(call).catch(() => undefined))
       return undefined
+    case 'commit-after': {
+      // It may say that it landed only if it did, though the row is done by then.
+      world.books.waived.add(`${event.id} ${name}`)
+      const late = (): Promise<void> =>
+        effect(call).then(
+          () => checkLanded(call),
+          () => undefined,
+        )
+      void process.clock.sleep(1000).then(late)
+      return undefined
+    }
     case 'own-condition': {
       const missing = { TableName: 'data', Key: key('nowhere'), ConditionExpression: 'attribute_exists(pk)' }
       await call.context.commit([{ ConditionCheck: missing }]).catch(() => undefined)
@@ -97,6 +109,11 @@ async function commitOddly(call: Call, act: Act): Promise<unknown> {
       void effect(call).catch(() => undefined)
       return undefined
   }
+}
+
+function checkLanded({ world, process, name, event }: Call): void {
+  if (world.data.slot(`effect ${event.id} ${name}\0-`).item === undefined)
+    world.books.breach(`${process.name} is told that ${name} landed for ${world.story.nameOf(event.id)}: it did not`)
 }
 
 /** What the handler is there for: a counted item in the transaction of its commit, or something outside of all tables. */

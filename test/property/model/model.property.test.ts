@@ -34,6 +34,11 @@ describe('the model of the whole', { timeout: 600_000 }, () => {
 
   it('handlers that fail, hang and crash cost their own attempts and nobody else any', () => holds(FOCI.crashes, 200))
 
+  it('what one request says of several rows counts for each, whatever becomes of the read after it', () =>
+    holds(FOCI.rereads, 150))
+
+  it('a message that is somebody else’s by now is left alone', () => holds(FOCI.hidden, 100))
+
   it('dead letters are neither lost nor doubled, whoever dies over them', () => holds(FOCI.letters, 200))
 
   it('what comes again after its row or entry has expired begins anew', () => holds(FOCI.expiry, 200))

@@ -54,6 +54,8 @@ export type Step = At &
       }
     /** The aggregate's own version, under a condition on the aggregate. */
     | { readonly do: 'numbered'; readonly group: string; readonly count: number; readonly type: EventType }
+    /** The aggregate's own version too, one event a commit; but it counts by twos. */
+    | { readonly do: 'sparse'; readonly group: string; readonly type: EventType }
     /** A lower number after a higher one, under no condition at all. */
     | { readonly do: 'late'; readonly group: string; readonly type: EventType }
     | {
@@ -73,8 +75,8 @@ export type Step = At &
     | { readonly do: 'many'; readonly key: string }
     /** More than is read at a time, the first for two queues and all others for one. */
     | { readonly do: 'mixed'; readonly group: string }
-    /** A long tail of a group, of which the stream says nothing. */
-    | { readonly do: 'flood'; readonly group: string }
+    /** A long tail of a group, of which the stream says nothing; `sparse`: numbered by twos. */
+    | { readonly do: 'flood'; readonly group: string; readonly sparse: boolean }
     | { readonly do: 'redrive-rows' }
     | { readonly do: 'redrive-messages' }
     | { readonly do: 'redrive-by-hand' }
@@ -100,6 +102,7 @@ export type Act =
   | 'commit-swallow'
   | 'commit-unawaited'
   | 'commit-late'
+  | 'commit-after'
   | 'own-condition'
 
 export const MAX_ATTEMPTS = 3

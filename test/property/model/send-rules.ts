@@ -2,6 +2,7 @@ import { decodeBody } from '../../../src/event/codec.ts'
 import { DUE_HORIZON_MS, rowKey, rowState } from '../../../src/outbox/row.ts'
 import type { Accepted } from './engine/sqs.ts'
 import { type ItemChange, keyOf, type Table } from './engine/table.ts'
+import type { Item } from './engine/values.ts'
 import { CONSUMERS, type Plan } from './plan.ts'
 import type { Process } from './process.ts'
 
@@ -43,13 +44,44 @@ export function watchSends({ rows, plan, now, breach, nameOf }: SendRules) {
     if (by.role !== 'relay' && by.role !== 'sweeper') return
     for (const body of bodies) {
       const row = rowOf(body)
-      const age = now() - (row === undefined ? now() : (seen.get(`${by.name} ${row.key}`) ?? by.born))
-      if (age > OLDEST_READ_MS)
-        breach(`${by.name} sends ${nameOf(row?.id ?? '')} from a read ${Math.round(age / 1000)} s old`)
+      if (row === undefined) continue
+      checkRead(by, row)
+      checkAge(by, row)
     }
+  }
+  const checkRead = (by: Process, { key, id }: SentRow): void => {
+    const age = now() - (seen.get(`${by.name} ${key}`) ?? by.born)
+    if (age > OLDEST_READ_MS) breach(`${by.name} sends ${nameOf(id)} from a read ${Math.round(age / 1000)} s old`)
+  }
+  /** When a row came that was its group's highest. */
+  const born = new Map<string, number>()
+  const highest = new Map<string, string>()
+  const noteBirth = (item: Item, at: number): void => {
+    const { pk, sk } = item
+    if ((highest.get(pk?.S ?? '') ?? '') >= (sk?.S ?? '')) return
+    highest.set(pk?.S ?? '', sk?.S ?? '')
+    born.set(keyOf(item), at)
+  }
+  /** By relay and group: when it first sent anything, and the read that showed it what was written after that. */
+  const begun = new Map<string, number>()
+  const lastReads = new Map<string, number>()
+  /**
+   * What is written once a relay has read a group has a record of its own, and must not hold an invocation up for ever. Its
+   * last read may show such rows; after that it reads no more.
+   */
+  const checkAge = (by: Process, { key, id, group }: SentRow): void => {
+    if (group === undefined || by.role !== 'relay') return
+    const first = begun.get(`${by.name} ${group}`) ?? now()
+    begun.set(`${by.name} ${group}`, first)
+    if ((born.get(key) ?? 0) <= first) return
+    const read = seen.get(`${by.name} ${key}`) ?? 0
+    const last = lastReads.get(`${by.name} ${group}`) ?? read
+    lastReads.set(`${by.name} ${group}`, last)
+    if (read > last) breach(`${by.name} goes on with ${nameOf(id)}, which was written after it began`)
   }
   const changed = ({ before, after, at }: ItemChange): void => {
     const key = keyOf(after ?? before)
+    if (before === undefined && after !== undefined) noteBirth(after, at)
     if (before === undefined) for (const mark of ['relayed', ...queues]) since.delete(`${key} ${mark}`)
     const isRelayed = after !== undefined && rowState(after.shard?.S) === 'relayed'
     if (before !== undefined && isRelayed) since.set(`${key} relayed`, at)
@@ -74,9 +106,9 @@ export function watchSends({ rows, plan, now, breach, nameOf }: SendRules) {
   return { changed, accepted, readAt, sending }
 }
 
-function rowOf(
-  body: string,
-): { readonly id: string; readonly key: string; readonly group: string | undefined } | undefined {
+type SentRow = { readonly id: string; readonly key: string; readonly group: string | undefined }
+
+function rowOf(body: string): SentRow | undefined {
   const decoded = decodeBody(body)
   if (!decoded.ok) return undefined
   const { id, source, key: name, group, sequence } = decoded.event

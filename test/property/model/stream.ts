@@ -79,6 +79,7 @@ export function openStream(world: World): Stream {
         const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
         const first = batch.findIndex((record) => failed.has(numberOf(record)))
         checkReport(world, process, { batch, failed })
+        world.ended(process)
         finish(first < 0 ? [] : batch.slice(first))
       },
       (error) => world.books.breach(`the relay threw ${String(error)}`),

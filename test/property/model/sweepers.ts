@@ -23,6 +23,7 @@ export function startSweepers(world: World): void {
     })
     const finish = (): void => {
       cancel()
+      world.ended(process)
       const { requests, answered } = world.tried(process)
       if (requests > 2 * MAX_SILENT_REQUESTS && !answered)
         books.breach(`${process.name} sent ${requests} requests into silence`)

@@ -9,12 +9,14 @@ import { describeDynamo, describeSqs } from './describe.ts'
 import { createModelDynamo, type ModelDynamo } from './engine/dynamo.ts'
 import { createModelSqs, type ModelSqs } from './engine/sqs.ts'
 import type { Table } from './engine/table.ts'
+import type { Item } from './engine/values.ts'
 import type { Role } from './faults.ts'
 import { watchLedger } from './ledger-rules.ts'
 import { CONSUMERS, type Plan } from './plan.ts'
 import { createProcess, type Process } from './process.ts'
 import { faultOfCopy, watchHandling, watchQueues } from './queue-rules.ts'
 import { watchRedrives } from './redrive-rules.ts'
+import { watchRequests } from './request-rules.ts'
 import { watchRows } from './row-rules.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
 import { watchSends } from './send-rules.ts'
@@ -55,6 +57,8 @@ export type World = {
   /** Events whose messages a process knows to be somebody else's by now. */
   readonly lost: Map<Process, Set<string>>
   readonly knows: (identity: Identity) => void
+  /** Told of a relay or sweeper that has ended by itself. */
+  readonly ended: (process: Process) => void
   /** What a process has claimed alone and will not end: once it lapses it counts as that handler's own crash. */
   readonly noteCrashes: (process: Process) => void
 }
@@ -78,6 +82,7 @@ export function createWorld(plan: Plan): World {
     region: REGION,
     tables: ['outbox', 'ledger', 'data'],
     onRefused: (process, table, item) => {
+      if (table === 'ledger') checkOwn(process, item)
       const isOwnEnd = table === 'ledger' && item?.status?.S === 'done' && process.owns(item.token?.S ?? '')
       if (isOwnEnd && wire.met(process).length === 0)
         books.breach(`${process.name} ends once more what its commit has ended: ${item?.sk?.S}`)
@@ -85,6 +90,12 @@ export function createWorld(plan: Plan): World {
     onRead: (process, keys, begun) => sends.readAt(process, keys, begun),
     describe: describeDynamo(story),
   })
+  const lost = new Map<Process, Set<string>>()
+  /** A process asks the ledger for nothing of a message that it knows to be somebody else's. */
+  const checkOwn = (process: Process | undefined, item: Item | undefined): void => {
+    if (process !== undefined && lost.get(process)?.has(item?.pk?.S ?? ''))
+      books.breach(`${process.name} asks for ${story.nameOf(item?.pk?.S ?? '')}, whose message is not its own`)
+  }
   const refuses = (queue: string, body: string): boolean => {
     const lasts = current.begun !== undefined && scheduler.now() < current.begun + plan.refusesFor * 1000
     return lasts && queue === 'q2.fifo' && body.includes(REFUSED)
@@ -109,12 +120,14 @@ export function createWorld(plan: Plan): World {
         process,
         entries.map(({ MessageBody }) => MessageBody),
       ),
+    onSpoilt: (by, queue, entries) => requests.condemned(by, queue, entries),
     onTwice: (queue) => books.breach(`two entries of one group in one request to ${queue}`),
     onRefuse: (entry) => redrives.notTaken(entry),
     onAccept: (accepted) => {
       rules.accepted(accepted)
       sends.accepted(accepted)
       redrives.accepted(accepted)
+      requests.accepted(accepted)
       const fault = accepted.queue.includes('-dead') ? faultOfCopy(accepted.entry, ledger) : undefined
       if (fault !== undefined) books.breach(fault)
     },
@@ -130,12 +143,14 @@ export function createWorld(plan: Plan): World {
     if (row !== undefined) story.name(row.id, shortName(row.identity))
   })
   const rules = watchQueues({ rows: outbox, ledger, books, nameOf: story.nameOf })
+  const requests = watchRequests({ wire, breach: books.breach })
   const redrives = watchRedrives({ now: scheduler.now, breach: books.breach, nameOf: story.nameOf })
   const sends = watchSends({ rows: outbox, plan, now: scheduler.now, breach: books.breach, nameOf: story.nameOf })
   watchRows(outbox, books, { has: rules.has, refuses: (queue, body) => queue === 'q2.fifo' && body.includes(REFUSED) })
   outbox.onChange(sends.changed)
   const skew = (role: Role): number => (plan.skews[role] ?? 0) * 1000
   watchLedger(ledger, books, { skew: Math.abs(skew('consumer')), nameOf: story.nameOf })
+  ledger.onChange(({ after, by }) => checkOwn(by, after))
   watchHandling({ rows: outbox, ledger, books, nameOf: story.nameOf })
 
   /**
@@ -189,9 +204,10 @@ export function createWorld(plan: Plan): World {
       current.begun = chapter === undefined ? undefined : scheduler.now()
     },
     runs: new Map(),
-    lost: new Map(),
+    lost,
     tried: wire.tried,
     noteCrashes,
+    ended: requests.ended,
     knows: (identity) => story.name(eventId(identity), shortName(identity)),
   }
 }

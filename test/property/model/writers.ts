@@ -24,7 +24,7 @@ type Transaction = {
 /** Steps that write. Each is a process of its own: it may die in mid-call. */
 export async function write(world: World, step: Step, number: string): Promise<void> {
   const process = world.spawn('writer')
-  if (step.do === 'flood') return flood(world, process, { group: step.group, number })
+  if (step.do === 'flood') return flood(world, process, { step, number })
   const transaction = await transactionOf(world, process, { step, number })
   if (transaction === undefined) return
   for (const event of transaction.events) {
@@ -63,6 +63,12 @@ async function transactionOf(
       }
     case 'numbered':
       return numbered(world, process, step)
+    case 'sparse': {
+      const group = `sparse-${step.group}`
+      const highest = await version(world, process, group)
+      const sequence = highest + 2
+      return { events: [{ ...base(step, sequence), group, sequence }], writes: [setVersion(group, highest, sequence)] }
+    }
     case 'late': {
       const group = `late-${step.group}`
       const highest = await version(world, process, group)
@@ -96,14 +102,15 @@ async function transactionOf(
 async function flood(
   world: World,
   process: Process,
-  { group, number }: { readonly group: string; readonly number: string },
+  { step: { group, sparse }, number }: { readonly step: Step & { do: 'flood' }; readonly number: string },
 ): Promise<void> {
-  for (const part of [1, 2]) {
-    const event = { source: 'shop', type: 'one', data: { flood: true }, group, sequence: 'auto' as const }
-    await transact(world, process, {
-      transaction: { events: Array.from({ length: FLOOD / 2 }, () => event) },
-      number: `${number} ${part}`,
+  for (const part of [0, 1]) {
+    const numbers = Array.from({ length: FLOOD / 2 }, (_, n) => (part * (FLOOD / 2) + n + 1) * 2)
+    const events = numbers.map((sequence) => {
+      const event = { source: 'shop', type: 'one', data: { flood: true }, group }
+      return sparse ? { ...event, sequence } : { ...event, sequence: 'auto' as const }
     })
+    await transact(world, process, { transaction: { events }, number: `${number} ${part}` })
   }
 }
 

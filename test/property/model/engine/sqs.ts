@@ -40,6 +40,8 @@ export type ModelSqsOptions = {
   readonly onSend: (process: Process, entries: readonly WireEntry[]) => void
   /** Told of a request with two entries of one group: the second may be taken, and the first not. */
   readonly onTwice: (queue: string) => void
+  /** Told of the entries of a request that was refused as a whole for another one of its entries. */
+  readonly onSpoilt?: (by: Process | undefined, queue: string, entries: readonly WireEntry[]) => void
   /** Told of every entry of a batch that was not taken, though others of it may have been. */
   readonly onRefuse: (entry: Pick<Accepted, 'queue' | 'entry' | 'by'>) => void
   readonly describe: (op: string, input: unknown) => (() => string) | undefined
@@ -51,7 +53,7 @@ type Command = { readonly constructor: { readonly name: string }; readonly input
 
 /** SQS in memory, as its own commands: the strict rules and queues of the test kit behind the wire. */
 export function createModelSqs(options: ModelSqsOptions): ModelSqs {
-  const { clock, luck, wire, refuses, onAccept, onRefuse, onSend, onTwice, describe } = options
+  const { clock, luck, wire, refuses, onAccept, onRefuse, onSend, onTwice, onSpoilt, describe } = options
   const registry = createQueueRegistry(clock)
   const known = createDeduplicationWindow<object>()
   let sequence = 0
@@ -92,7 +94,11 @@ export function createModelSqs(options: ModelSqsOptions): ModelSqs {
     if (new Set(groups).size < groups.length) onTwice(queue.name)
     // Some faults of one entry SQS answers for the whole request, and takes none of it.
     const bad = Entries.map((entry) => refuses(queue.name, entry)).find((found) => found !== undefined)
-    if (bad !== undefined && luck('whole', ++requests) < 0.5) throw thrown(bad)
+    if (bad !== undefined && luck('whole', ++requests) < 0.5) {
+      const innocent = Entries.filter((entry) => faultOf(queue, entry) === undefined)
+      onSpoilt?.(author, queue.name, innocent)
+      throw thrown(bad)
+    }
     const Successful: object[] = []
     const Failed: object[] = []
     for (const [n, entry] of Entries.entries()) {
