@@ -1,4 +1,5 @@
 import { eventId } from '../../../src/event/identity.ts'
+import { decodeLifeNote } from '../../../src/event/life.ts'
 import { fromItem } from '../../../src/ledger/statements.ts'
 import { DUE_HORIZON_MS, identityOf, isOrderedKey, rowState } from '../../../src/outbox/row.ts'
 import { type ItemChange, keyOf } from '../model/engine/table.ts'
@@ -26,7 +27,8 @@ export function watchRows(world: World): void {
     }
     rows.set(key, sure)
     // A later life of the handlers that had given up: they are to run anew.
-    if (isBack && after.note !== undefined) for (const name of HANDLERS) world.spent.delete(`${idOf(after)} ${name}`)
+    const again = isBack ? (decodeLifeNote(after.note?.S ?? '')?.handlers ?? []) : []
+    for (const name of again) world.spent.delete(`${idOf(after)} ${name}`)
     if (by !== undefined && isClaim(before, after)) world.taken.get(by)?.set(key, after.token?.S ?? '')
   })
 }
