@@ -30,13 +30,11 @@ export function checkEnd(world: World, rounds: readonly Round[]): void {
     const { visible, invisible } = queue(name.replace('.', '-dead.')).depth()
     if (visible + invisible > 0) breach(`${visible + invisible} dead letters of ${name}, where nothing has failed`)
   }
-  for (const event of events) for (const name of handlersOf(event)) checkHandler(world, { event, name, rounds })
+  for (const event of events) for (const name of NAMES) checkHandler(world, { event, name, rounds })
 }
 
-/** All that there are, those included that the event never comes to. */
-function handlersOf(_: Event): string[] {
-  return CONSUMERS.flatMap(({ name, handlers }) => handlers.map((handler) => `${name}/${handler}`))
-}
+/** All that there are: an event comes to none of some of them. */
+const NAMES = CONSUMERS.flatMap(({ name, handlers }) => handlers.map((handler) => `${name}/${handler}`))
 
 type Handled = { readonly event: Event; readonly name: string; readonly rounds: readonly Round[] }
 

@@ -7,8 +7,9 @@ import { type Event, ROUTES, type World } from './world.ts'
 
 /**
  * In each queue the events of a group come in order, in each round of a replay. A sweep begins with the lowest row that the
- * index shows it, and with those that wait right below; past a row that does not wait it looks no further down. So only rows with none such
- * between them are held to it. Told of each entry that a queue accepts.
+ * index shows it, and with those that wait right below; past a row that does not wait it looks no further down, and the
+ * index may be a moment behind. So only rows with none such between them are held to it. Told of each entry that a queue
+ * accepts.
  */
 export function createSendRules(world: World, rounds: readonly Round[]): (accepted: Accepted) => void {
   const { outbox, events, story, breach } = world
