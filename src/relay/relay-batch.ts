@@ -102,10 +102,11 @@ async function relayTail(run: Run, pk: string, group: readonly Taken[]): Promise
     if (tail.kind === 'deep') return group.map((hint) => ({ hint, end: 'left' }))
     if (tail.kind === 'empty') return group.map((hint) => ({ hint, end: 'settled' }))
     const { settled, unsent } = await relayGroup(run, pk, tail)
-    const first = tail.chunk.readings[0]?.sequence ?? 0
+    // A row above it that was not read is not known to be settled: its transaction may not have been through.
+    const { below = -1 } = tail
     return group.map((hint) => {
       const sequence = Number(hint.key.sk)
-      const isSettled = sequence < first || settled.has(sequence)
+      const isSettled = sequence <= below || settled.has(sequence)
       return { hint, end: isSettled ? 'settled' : unsent ? 'unsent' : 'left' }
     })
   } catch (error) {

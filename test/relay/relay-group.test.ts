@@ -207,6 +207,16 @@ describe('a read that shows a row and not the one before it', () => {
     expect(arrivals(world.queue, 'shop/g')).toEqual([2, 3])
   })
 
+  it('does not take the record of a row that was not shown yet for settled, when nobody answers', async () => {
+    const world = createRelayWorld()
+    world.queue.outage = 'AccessDenied'
+    const rows = [orderedRow('g', 1), orderedRow('g', 2)]
+    for (const row of rows) world.store.put(row)
+    world.store.tear(key(1), 2)
+    expect(await world.relayRecords(records(rows.slice(0, 1)))).toEqual([numbered(1)])
+    expect(states(world, [1, 2])).toEqual(['pending', 'pending'])
+  })
+
   it(
     'finds a missing row in the middle of a chunk, having sent what comes before it',
     proves('torn-query'),
