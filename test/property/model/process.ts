@@ -42,13 +42,18 @@ export function createProcess({ scheduler, role, name, skew, random, tell, stops
 
   const resume = (happen: () => void): void => {
     if (!alive) return
-    if (frozenUntil > scheduler.now()) scheduler.at(frozenUntil, () => resume(happen))
+    // As in Node: once it moves again, timers that are due come before answers.
+    if (frozenUntil > scheduler.now()) scheduler.at(frozenUntil + 1, () => resume(happen))
     else happen()
+  }
+  const wake = (happen: () => void): void => {
+    if (alive && frozenUntil > scheduler.now()) scheduler.at(frozenUntil, () => wake(happen))
+    else if (alive) happen()
   }
   const sleep: Clock['sleep'] = (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
-      const cancel = scheduler.in(Math.max(0, ms), () => resume(resolve))
+      const cancel = scheduler.in(Math.max(0, ms), () => wake(resolve))
       signal?.addEventListener('abort', () => {
         cancel()
         reject(signal.reason)
