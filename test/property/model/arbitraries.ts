@@ -67,7 +67,7 @@ export const STEPS = {
   }),
   refused: fc.record({
     do: fc.constant('keyed' as const),
-    at: fc.nat({ max: 20 }),
+    at: fc.oneof(fc.constant(0), fc.nat({ max: 20 })),
     key: fc.constantFrom('k', 'l', 'm'),
     content: fc.constant(1),
     type: fc.constantFrom<EventType>('two', 'both'),

@@ -41,7 +41,7 @@ export const FOCI = {
     trouble: fc.array(outageOf('q1.fifo', 'q2.fifo'), { minLength: 1, maxLength: 2 }),
   },
   rounds: {
-    steps: fc.oneof(STEPS.refused, STEPS.refused, STEPS.redriveRows, STEPS.replay),
+    steps: fc.oneof(STEPS.refused, STEPS.refused, STEPS.keyed, STEPS.redriveRows, STEPS.replay),
     faults: faultsOf('relay', 'sweeper'),
     acts: ['ok'],
     maxChapters: 1,
@@ -66,7 +66,7 @@ export const FOCI = {
     trouble: fc.array(outageOf('q2.fifo'), { minLength: 1, maxLength: 1 }),
   },
   backlog: {
-    steps: fc.oneof(STEPS.flood, STEPS.last, STEPS.last),
+    steps: fc.oneof(STEPS.flood, STEPS.last),
     faults: faultsOf('relay', 'sweeper'),
     acts: ['ok'],
     maxChapters: 1,

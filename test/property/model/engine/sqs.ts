@@ -58,7 +58,6 @@ export function createModelSqs(options: ModelSqsOptions): ModelSqs {
   const known = createDeduplicationWindow<object>()
   let sequence = 0
   const losses = new Map<Process, (handle: string) => void>()
-  let requests = 0
   let author: Process | undefined
 
   const accept = (queue: LocalQueue, entry: WireEntry): object => {
@@ -92,9 +91,9 @@ export function createModelSqs(options: ModelSqsOptions): ModelSqs {
     if (whole !== undefined) throw thrown(whole)
     const groups = Entries.map(({ MessageGroupId }) => MessageGroupId)
     if (new Set(groups).size < groups.length) onTwice(queue.name)
-    // Some faults of one entry SQS answers for the whole request, and takes none of it.
+    // Some faults of one entry SQS answers for the whole request, and takes none of it: which ones, the plan decides.
     const bad = Entries.map((entry) => refuses(queue.name, entry)).find((found) => found !== undefined)
-    if (bad !== undefined && luck('whole', ++requests) < 0.5) {
+    if (bad !== undefined && luck('whole', queue.name) < 0.5) {
       const innocent = Entries.filter((entry) => faultOf(queue, entry) === undefined)
       onSpoilt?.(author, queue.name, innocent)
       throw thrown(bad)
