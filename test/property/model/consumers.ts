@@ -73,7 +73,7 @@ function startConsumer(world: World, { name, queue: queueName }: Named): void {
     process.onEnd(() => {
       finish()
       if (world.wire.met(process).some((met) => !HARMLESS.test(met) || met.endsWith('VisibilityBatch'))) return
-      for (const { messageId } of messages) abandoned.set(messageId, scheduler.now())
+      for (const messageId of firstOfGroups(messages)) abandoned.set(messageId, scheduler.now())
     })
     const Records = messages.map((message) => recordOf(message, queue.arn))
     world.sqs.onLost(process, (handle) => noteLost(world, process, { messages, handle }))
@@ -93,6 +93,12 @@ function startConsumer(world: World, { name, queue: queueName }: Named): void {
   queue.onChange(() =>
     pollAt(queue.depth().visible > 0 ? scheduler.now() : (queue.nextVisibleAt(scheduler.now()) ?? scheduler.now())),
   )
+}
+
+/** The others of a group wait for these, however long. */
+function firstOfGroups(messages: readonly StoredMessage[]): string[] {
+  const groups = Map.groupBy(messages, ({ groupId }) => groupId)
+  return [...groups.values()].flatMap(([first]) => (first === undefined ? [] : [first.messageId]))
 }
 
 /** A process that answers has given back or ended all that it has claimed, unless its ledger was out of reach. */

@@ -65,15 +65,16 @@ export function watchSends({ rows, plan, now, breach, nameOf }: SendRules) {
   /** By relay and group: when it first sent anything, and the read that showed it what was written after that. */
   const begun = new Map<string, number>()
   const lastReads = new Map<string, number>()
+  const looking = new Set<Process>()
   /**
    * What is written once a relay has read a group has a record of its own, and must not hold an invocation up for ever. Its
-   * last read may show such rows; after that it reads no more.
+   * last read may show such rows; after that it reads no more, unless it has to look for a row that a read did not show.
    */
   const checkAge = (by: Process, { key, id, group }: SentRow): void => {
     if (group === undefined || by.role !== 'relay') return
     const first = begun.get(`${by.name} ${group}`) ?? now()
     begun.set(`${by.name} ${group}`, first)
-    if ((born.get(key) ?? 0) <= first) return
+    if ((born.get(key) ?? 0) <= first || looking.has(by)) return
     const read = seen.get(`${by.name} ${key}`) ?? 0
     const last = lastReads.get(`${by.name} ${group}`) ?? read
     lastReads.set(`${by.name} ${group}`, last)
@@ -103,7 +104,8 @@ export function watchSends({ rows, plan, now, breach, nameOf }: SendRules) {
     if (by.role === 'sweeper' && !skews && group === undefined && isInGrace)
       breach(`${by.name} sent ${short} in its grace`)
   }
-  return { changed, accepted, readAt, sending }
+  const looks = (by: Process): void => void looking.add(by)
+  return { changed, accepted, readAt, looks, sending }
 }
 
 type SentRow = { readonly id: string; readonly key: string; readonly group: string | undefined }

@@ -87,6 +87,7 @@ export function createWorld(plan: Plan): World {
       if (isOwnEnd && wire.met(process).length === 0)
         books.breach(`${process.name} ends once more what its commit has ended: ${item?.sk?.S}`)
     },
+    onLook: (process) => sends.looks(process),
     onRead: (process, keys, begun) => sends.readAt(process, keys, begun),
     describe: describeDynamo(story),
   })

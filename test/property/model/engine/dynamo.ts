@@ -27,6 +27,8 @@ export type ModelDynamoOptions = {
   readonly region: string
   /** Told which rows a process was shown, by a read that it began then. */
   readonly onRead: (process: Process, keys: readonly string[], begun: number) => void
+  /** Told of a process that looks for a row which a read may not have shown. */
+  readonly onLook?: (process: Process) => void
   /** Told of a statement whose condition did not hold. */
   readonly onRefused: (process: Process, table: string, item: Item | undefined) => void
   /** A line for the story; undefined: none. */
@@ -40,7 +42,7 @@ type Command = { readonly constructor: { readonly name: string }; readonly input
  * so that whoever changes one changes what happens. Held to the contract suites of the engines.
  */
 export function createModelDynamo(options: ModelDynamoOptions): ModelDynamo {
-  const { scheduler, luck, wire, describe, region, onRead, onRefused } = options
+  const { scheduler, luck, wire, describe, region, onRead, onLook, onRefused } = options
   const { now } = scheduler
   /** Whose request is carried out: all that it changes, it changes at once. */
   let author: Process | undefined
@@ -92,6 +94,7 @@ export function createModelDynamo(options: ModelDynamoOptions): ModelDynamo {
         }
         const request = { service: 'dynamo', target: 'dynamo', op, about: describe(op, input), apply } as const
         const begun = now()
+        if (op === 'TransactGetItems') onLook?.(process)
         const answer = abortable(() => wire.call(process, request), options)
         if (op !== 'Query' && op !== 'BatchGetItem') return answer
         return answer.then((shown) => {
