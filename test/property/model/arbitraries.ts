@@ -12,6 +12,8 @@ export type Focus = {
   readonly rests?: fc.Arbitrary<number>
   /** What is down, every other time. Default: anything. */
   readonly trouble?: fc.Arbitrary<readonly Outage[]>
+  readonly skews?: fc.Arbitrary<Plan['skews']>
+  readonly stream?: fc.Arbitrary<StreamPlan>
   /** Of the queues, seconds. Default: mostly long. */
   readonly visibility?: fc.Arbitrary<number>
 }
@@ -32,6 +34,13 @@ export const STEPS = {
     type: fc.constant<EventType>('one'),
   }),
   numbered: fc.record({ do: fc.constant('numbered' as const), at, group, count: fc.integer({ min: 1, max: 3 }), type }),
+  soon: fc.record({
+    do: fc.constant('auto' as const),
+    at: fc.nat({ max: 16 }),
+    group,
+    count: fc.integer({ min: 1, max: 4 }),
+    type: fc.constant<EventType>('one'),
+  }),
   sparse: fc.record({ do: fc.constant('sparse' as const), at, group, type }),
   late: fc.record({ do: fc.constant('late' as const), at, group, type }),
   keyed: fc.record({
@@ -163,7 +172,7 @@ export function outageOf(...targets: readonly string[]): fc.Arbitrary<Outage> {
 
 const outages = fc.array(outageOf('dynamo', 'q1.fifo', 'q2.fifo', 'q1-dead.fifo', 'outside'), { maxLength: 2 })
 
-const stream: fc.Arbitrary<StreamPlan> = fc.record({
+const lossy: fc.Arbitrary<StreamPlan> = fc.record({
   shards: fc.integer({ min: 1, max: 3 }),
   drops: fc.constantFrom(0, 0.2, 0.6),
   doubles: fc.constantFrom(0, 0.3),
@@ -176,12 +185,22 @@ const rest = fc.constantFrom(0, 360, 8 * 86_400, 40 * 86_400)
 const skew = fc.constantFrom(0, 0, 0, 120, -120)
 /** A writer's clock may be a day and more ahead: the sweeper must not wait that long. */
 const writerSkew = fc.constantFrom(0, 0, 0, 120, -120, 30 * 3600)
-const skews = fc.record({ writer: writerSkew, relay: skew, sweeper: skew, consumer: skew })
+const clocks = fc.record({ writer: writerSkew, relay: skew, sweeper: skew, consumer: skew })
 
 const hidden = fc.constantFrom(900, 900, 20)
 
 export function planOf(focus: Focus): fc.Arbitrary<Plan> {
-  const { steps, faults, acts, maxChapters, rests = rest, trouble = outages, visibility = hidden } = focus
+  const {
+    steps,
+    faults,
+    acts,
+    maxChapters,
+    rests = rest,
+    trouble = outages,
+    visibility = hidden,
+    skews = clocks,
+    stream = lossy,
+  } = focus
   const chapter: fc.Arbitrary<Chapter> = fc.record({
     steps: fc.array(steps, { minLength: 1, maxLength: 5 }),
     outages: fc.oneof(fc.constant([]), trouble),

@@ -76,14 +76,16 @@ function startConsumer(world: World, { name, queue: queueName }: Named): void {
       for (const messageId of firstOfGroups(messages)) abandoned.set(messageId, scheduler.now())
     })
     const Records = messages.map((message) => recordOf(message, queue.arn))
-    world.sqs.onLost(process, (handle) => noteLost(world, process, { messages, handle }))
+    // As they are now: whoever receives a message later has another handle for it.
+    const bodies = new Map(Records.map(({ receiptHandle, body }) => [receiptHandle, body]))
+    world.sqs.onLost(process, (handle) => noteLost(world, process, { bodies, handle }))
     consumer({ Records }, { getRemainingTimeInMillis: () => end - process.clock.now() }).then(
       ({ batchItemFailures }) => {
         if (ended) return
         checkLeftovers(world, process)
         if (world.wire.isOutOfReach(process)) world.noteCrashes(process)
         const kept = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
-        for (const { messageId, handle = '' } of messages) if (!kept.has(messageId)) queue.delete(handle)
+        for (const { messageId, receiptHandle } of Records) if (!kept.has(messageId)) queue.delete(receiptHandle)
         finish()
         pollAt(scheduler.now())
       },
@@ -123,11 +125,11 @@ const HARMLESS =
 function noteLost(
   { lost }: World,
   process: Process,
-  { messages, handle }: { readonly messages: readonly StoredMessage[]; readonly handle: string },
+  { bodies, handle }: { readonly bodies: ReadonlyMap<string, string>; readonly handle: string },
 ): void {
-  const body = messages.find((message) => message.handle === handle)?.body ?? ''
+  const body = bodies.get(handle) ?? ''
   const decoded = decodeBody(body)
-  if (!decoded.ok || messages.filter((message) => message.body === body).length > 1) return
+  if (!decoded.ok || [...bodies.values()].filter((other) => other === body).length > 1) return
   lost.set(process, new Set([...(lost.get(process) ?? []), decoded.event.id]))
 }
 

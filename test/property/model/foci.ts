@@ -46,6 +46,19 @@ export const FOCI = {
     acts: ['ok'],
     maxChapters: 1,
   },
+  clocks: {
+    steps: STEPS.sparse,
+    faults: faultsOf('sweeper'),
+    acts: ['ok'],
+    maxChapters: 1,
+    skews: fc.record({ writer: fc.constantFrom(120, -120), sweeper: fc.constantFrom(0, 0, 120, -120) }),
+    stream: fc.record({
+      shards: fc.constant(1),
+      drops: fc.constantFrom(0.6, 0.9),
+      doubles: fc.constant(0),
+      shuffled: fc.constant(false),
+    }),
+  },
   graves: {
     steps: fc.oneof(STEPS.grave, STEPS.grave, STEPS.redriveRows),
     faults: faultsAt(
@@ -59,7 +72,7 @@ export const FOCI = {
     trouble: fc.array(outageOf('q1.fifo'), { minLength: 1, maxLength: 1 }),
   },
   wide: {
-    steps: fc.oneof(STEPS.mixed, STEPS.last),
+    steps: fc.oneof(STEPS.mixed, STEPS.mixed, STEPS.last),
     faults: faultsOf('relay', 'sweeper'),
     acts: ['ok'],
     maxChapters: 1,
@@ -88,13 +101,13 @@ export const FOCI = {
     maxChapters: 1,
   },
   rereads: {
-    steps: fc.oneof(STEPS.keyed, STEPS.auto),
+    steps: fc.oneof(STEPS.keyed, STEPS.soon, STEPS.soon),
     faults: faultsAt(
       { role: 'consumer', op: 'BatchGetItem' },
       { role: 'consumer', op: 'BatchGetItem' },
       { role: 'consumer', op: 'BatchExecuteStatement' },
     ),
-    acts: ['ok', 'throw', 'busy'],
+    acts: ['ok', 'throw', 'busy', 'busy', 'slow'],
     maxChapters: 1,
   },
   hidden: {

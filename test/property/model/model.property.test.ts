@@ -23,6 +23,8 @@ describe('the model of the whole', { timeout: 600_000 }, () => {
 
   it('rows that are refused, die and are redriven are sent in their own round', () => holds(FOCI.rounds, 250))
 
+  it('a group begins at its lowest row, though the index may show a later one first', () => holds(FOCI.clocks, 150))
+
   it('a refused row of a group dies in its turn', () => holds(FOCI.graves, 200))
 
   it('a group for two queues is marked up to the first row that one of them has not', () => holds(FOCI.wide, 25))

@@ -27,7 +27,7 @@ export type ModelDynamoOptions = {
   readonly region: string
   /** Told which rows a process was shown, by a read that it began then. */
   readonly onRead: (process: Process, keys: readonly string[], begun: number) => void
-  /** Told of a process that looks for a row which a read may not have shown. */
+  /** Told of a process that found, or may find, a row which a read did not show. */
   readonly onLook?: (process: Process) => void
   /** Told of a statement whose condition did not hold. */
   readonly onRefused: (process: Process, table: string, item: Item | undefined) => void
@@ -94,8 +94,18 @@ export function createModelDynamo(options: ModelDynamoOptions): ModelDynamo {
         }
         const request = { service: 'dynamo', target: 'dynamo', op, about: describe(op, input), apply } as const
         const begun = now()
-        if (op === 'TransactGetItems') onLook?.(process)
         const answer = abortable(() => wire.call(process, request), options)
+        if (op === 'TransactGetItems')
+          return answer.then(
+            (shown) => {
+              if (isFound(shown)) onLook?.(process)
+              return shown
+            },
+            (error) => {
+              onLook?.(process)
+              throw error
+            },
+          )
         if (op !== 'Query' && op !== 'BatchGetItem') return answer
         return answer.then((shown) => {
           onRead(process, keysIn(shown), begun)
@@ -105,6 +115,12 @@ export function createModelDynamo(options: ModelDynamoOptions): ModelDynamo {
       return { send, config: { region: async () => region, serviceId: 'DynamoDB' } } as unknown as DynamoDBClient
     },
   }
+}
+
+/** Whether the first row asked for is there. */
+function isFound(shown: object): boolean {
+  const { Responses = [] } = shown as { Responses?: readonly { Item?: Item }[] }
+  return Responses[0]?.Item !== undefined
 }
 
 function keysIn(shown: object): string[] {
