@@ -22,6 +22,8 @@ export function keepResident(crew: Crew, role: Role, welcome: (member: Member) =
         await delay(RETRY_MS)
         continue
       }
+      // Retired while it started: nobody would ever tell it to end.
+      if (retired) return crew.dismiss(member)
       current = member
       welcome(member)
       await member.worker.gone
