@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { deadLetterCopy } from '../../src/consumer/dead-letter-copy.ts'
 import { readMessage } from '../../src/consumer/message.ts'
+import type { SqsAttribute } from '../../src/consumer/sqs-event.ts'
+import type { SqsAttribute } from '../../src/consumer/sqs-event.ts'
 import { LIFE_ATTRIBUTE } from '../../src/event/life.ts'
 import { runs } from './runs.ts'
 
@@ -41,11 +43,7 @@ it('every message that SQS took can be copied to a dead-letter queue, with as mu
   fc.assert(property, runs(100))
 })
 
-type Attributes = Readonly<
-  Record<string, { readonly dataType: string; readonly stringValue?: string; readonly binaryValue?: string }>
->
-
-function bytesOf(of: Attributes): number {
+function bytesOf(of: Readonly<Record<string, SqsAttribute>>): number {
   return Object.entries(of).reduce((sum, [name, { dataType, stringValue = '' }]) => {
     return sum + Buffer.byteLength(name + dataType + stringValue)
   }, 0)

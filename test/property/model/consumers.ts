@@ -1,5 +1,4 @@
 import { type Consumer, createConsumer } from '../../../src/consumer/consumer.ts'
-import type { SqsRecord } from '../../../src/consumer/sqs-event.ts'
 import { createSqsQueue } from '../../../src/consumer/sqs-queue.ts'
 import { decodeBody } from '../../../src/event/codec.ts'
 import { createLedger } from '../../../src/ledger/dynamo-ledger.ts'
@@ -8,6 +7,7 @@ import type { StoredMessage } from '../../../src/testing/queue-state.ts'
 import { createHandlers } from './handlers.ts'
 import { CONSUMERS } from './plan.ts'
 import type { Process } from './process.ts'
+import { sqsRecord } from './sqs-record.ts'
 import { REGION, silent, type World } from './world.ts'
 
 const FUNCTION_MS = 30_000
@@ -75,7 +75,7 @@ function startConsumer(world: World, { name, queue: queueName }: Named): void {
       if (world.wire.met(process).some((met) => !HARMLESS.test(met) || met.endsWith('VisibilityBatch'))) return
       for (const messageId of firstOfGroups(messages)) abandoned.set(messageId, scheduler.now())
     })
-    const Records = messages.map((message) => recordOf(message, queue.arn))
+    const Records = messages.map((message) => sqsRecord(message, queue.arn))
     // As they are now: whoever receives a message later has another handle for it.
     const bodies = new Map(Records.map(({ receiptHandle, body }) => [receiptHandle, body]))
     world.sqs.onLost(process, (handle) => noteLost(world, process, { bodies, handle }))
@@ -146,20 +146,4 @@ function consumerOf(world: World, process: Process, { name, queue }: Named): Con
     queue: createSqsQueue({ client: world.sqs.clientFor(process), ...urls }),
     handlers: createHandlers(world, process, name),
   })
-}
-
-function recordOf(message: StoredMessage, arn: string): SqsRecord {
-  const { messageId, body, groupId, handle = '', receiveCount, attributes } = message
-  const messageAttributes = Object.entries(attributes).map(([key, { DataType, StringValue, BinaryValue }]) => [
-    key,
-    { dataType: DataType, stringValue: StringValue, binaryValue: BinaryValue },
-  ])
-  return {
-    messageId,
-    receiptHandle: handle,
-    body,
-    attributes: { ApproximateReceiveCount: String(receiveCount), MessageGroupId: groupId },
-    messageAttributes: Object.fromEntries(messageAttributes),
-    eventSourceARN: arn,
-  }
 }

@@ -1,8 +1,8 @@
 import type { Consumer } from '../../../src/consumer/consumer.ts'
-import type { SqsRecord } from '../../../src/consumer/sqs-event.ts'
 import type { LocalQueue } from '../../../src/testing/local-queue.ts'
 import type { StoredMessage } from '../../../src/testing/queue-state.ts'
 import type { Process } from '../model/process.ts'
+import { sqsRecord } from '../model/sqs-record.ts'
 import type { Stage } from './stage.ts'
 
 const FUNCTION_MS = 30_000
@@ -41,7 +41,7 @@ export function consume(stage: Stage, queue: LocalQueue, consumerOf: (process: P
       plan()
     }
     process.onEnd(finish)
-    const event = { Records: messages.map((message) => recordOf(message, queue.arn)) }
+    const event = { Records: messages.map((message) => sqsRecord(message, queue.arn)) }
     const context = { getRemainingTimeInMillis: () => end - process.clock.now() }
     consumerOf(process)(event, context).then(
       ({ batchItemFailures }) => {
@@ -53,20 +53,4 @@ export function consume(stage: Stage, queue: LocalQueue, consumerOf: (process: P
     )
   }
   queue.onChange(plan)
-}
-
-function recordOf(message: StoredMessage, arn: string): SqsRecord {
-  const { messageId, body, groupId, handle = '', receiveCount, attributes } = message
-  const messageAttributes = Object.entries(attributes).map(([key, { DataType, StringValue, BinaryValue }]) => [
-    key,
-    { dataType: DataType, stringValue: StringValue, binaryValue: BinaryValue },
-  ])
-  return {
-    messageId,
-    receiptHandle: handle,
-    body,
-    attributes: { ApproximateReceiveCount: String(receiveCount), MessageGroupId: groupId },
-    messageAttributes: Object.fromEntries(messageAttributes),
-    eventSourceARN: arn,
-  }
 }
