@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { deadLetterCopy } from '../../src/consumer/dead-letter-copy.ts'
 import { readMessage } from '../../src/consumer/message.ts'
-import type { SqsAttribute, SqsAttribute } from '../../src/consumer/sqs-event.ts'
+import type { SqsAttribute } from '../../src/consumer/sqs-event.ts'
 import { LIFE_ATTRIBUTE } from '../../src/event/life.ts'
 import { runs } from './runs.ts'
 
