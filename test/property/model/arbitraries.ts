@@ -34,13 +34,6 @@ export const STEPS = {
     type: fc.constant<EventType>('one'),
   }),
   numbered: fc.record({ do: fc.constant('numbered' as const), at, group, count: fc.integer({ min: 1, max: 3 }), type }),
-  soon: fc.record({
-    do: fc.constant('auto' as const),
-    at: fc.nat({ max: 16 }),
-    group,
-    count: fc.integer({ min: 1, max: 4 }),
-    type: fc.constant<EventType>('one'),
-  }),
   sparse: fc.record({ do: fc.constant('sparse' as const), at, group, type }),
   late: fc.record({ do: fc.constant('late' as const), at, group, type }),
   keyed: fc.record({
@@ -59,7 +52,25 @@ export const STEPS = {
   redriveMessages: fc.record({ do: fc.constant('redrive-messages' as const), at: fc.nat({ max: 150 }) }),
   again: fc.record({ do: fc.constant('send-again' as const), at }),
   job: fc.record({ do: fc.constant('job' as const), at, key: fc.constantFrom('j1', 'j2') }),
-  many: fc.record({ do: fc.constant('many' as const), at, key: fc.constantFrom('x', 'y') }),
+  many: fc.record({
+    do: fc.constant('many' as const),
+    at,
+    key: fc.constantFrom('x', 'y'),
+    count: fc.constant(50),
+  }),
+  some: fc.record({
+    do: fc.constant('many' as const),
+    at: fc.nat({ max: 16 }),
+    key: fc.constantFrom('x', 'y', 'z'),
+    count: fc.integer({ min: 4, max: 12 }),
+  }),
+  steady: fc.record({
+    do: fc.constant('auto' as const),
+    at: fc.nat({ max: 3 }),
+    group: fc.constant('deep'),
+    count: fc.constant(40),
+    type: fc.constant<EventType>('one'),
+  }),
   flood: fc.record({
     do: fc.constant('flood' as const),
     at: fc.constant(0),

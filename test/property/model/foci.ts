@@ -15,7 +15,22 @@ const COMMITS: readonly Act[] = [
 ]
 
 /** What is worth its time in a run of the whole. */
-const { many: _many, refused: _refused, grave: _grave, flood: _flood, last: _last, mixed: _mixed, ...COMMON } = STEPS
+const COMMON = [
+  STEPS.auto,
+  STEPS.burst,
+  STEPS.numbered,
+  STEPS.sparse,
+  STEPS.late,
+  STEPS.keyed,
+  STEPS.doomed,
+  STEPS.elsewhere,
+  STEPS.replay,
+  STEPS.redriveRows,
+  STEPS.redriveMessages,
+  STEPS.again,
+  STEPS.job,
+  STEPS.byHand,
+]
 
 /** Which part of the pipeline a property looks at closely; the rest runs along. */
 export const FOCI = {
@@ -84,6 +99,12 @@ export const FOCI = {
     acts: ['ok'],
     maxChapters: 1,
   },
+  pace: {
+    steps: STEPS.steady,
+    faults: faultsOf('relay'),
+    acts: ['ok'],
+    maxChapters: 1,
+  },
   commits: {
     steps: fc.oneof(STEPS.keyed, STEPS.auto),
     faults: faultsAt(
@@ -101,7 +122,7 @@ export const FOCI = {
     maxChapters: 1,
   },
   rereads: {
-    steps: fc.oneof(STEPS.keyed, STEPS.soon, STEPS.soon),
+    steps: fc.oneof(STEPS.some, STEPS.some, STEPS.auto),
     faults: faultsAt(
       { role: 'consumer', op: 'BatchGetItem' },
       { role: 'consumer', op: 'BatchGetItem' },
@@ -132,7 +153,7 @@ export const FOCI = {
     rests: fc.constantFrom(8 * 86_400, 40 * 86_400),
   },
   all: {
-    steps: fc.oneof(...Object.values(COMMON)),
+    steps: fc.oneof(...COMMON),
     faults: faultsOf('writer', 'relay', 'sweeper', 'consumer', 'operator'),
     acts: [...CRASHES, ...COMMITS],
     maxChapters: 3,

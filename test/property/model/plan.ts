@@ -71,8 +71,8 @@ export type Step = At &
     | { readonly do: 'doomed'; readonly key: string }
     /** Does its work once, whatever runs it again: its event is what makes it idempotent. */
     | { readonly do: 'job'; readonly key: string }
-    /** Far more than fits into a few requests. */
-    | { readonly do: 'many'; readonly key: string }
+    /** Often far more than fits into a few requests. */
+    | { readonly do: 'many'; readonly key: string; readonly count: number }
     /** More than is read at a time, the first for two queues and all others for one. */
     | { readonly do: 'mixed'; readonly group: string }
     /** A long tail of a group, of which the stream says nothing; `sparse`: numbered by twos. */

@@ -9,7 +9,6 @@ import type { Step } from './plan.ts'
 import type { Process } from './process.ts'
 import { REFUSED, REGION, type World } from './world.ts'
 
-const MANY = 50
 const FLOOD = 120
 const MIXED = 32
 
@@ -87,7 +86,7 @@ async function transactionOf(
       return { events: [{ ...base({ type: 'one' }, 0), key: step.key }], writes: [once(step.key)], isJob: true }
     case 'many':
       return {
-        events: Array.from({ length: MANY }, (_, n) => ({ ...base({ type: 'one' }, n), key: `${step.key}${n}` })),
+        events: Array.from({ length: step.count }, (_, n) => ({ ...base({ type: 'one' }, n), key: `${step.key}${n}` })),
       }
     case 'doomed':
       return { events: [{ ...base({ type: 'one' }, 0), key: step.key }], writes: [impossible()] }
