@@ -34,10 +34,10 @@ export type BatchRange = { readonly lowest: number; readonly highest: number }
 
 /**
  * Finds the start of a group's pending tail, downward from its newest row, in at most `limit` rows; if it lies deeper,
- * downward from the batch's own rows. Everything below the
- * first settled row was accepted, is dead, or was redriven (and is the sweeper's). A replayed row counts as settled here: of
- * several in a group the sweeper begins with the lowest, and the newest event must not take the highest along. Rows are
- * kept from this read if the first page shows the start, else read again upward. Throws if the table does not answer.
+ * downward from the batch's own rows. Everything below the first settled row was accepted, is dead, or was redriven (and is
+ * the sweeper's). A replayed row counts as settled here: of several in a group the sweeper begins with the lowest, and the
+ * newest event must not take the highest along. Rows are kept from this read if the first page shows the start, else read
+ * again upward. Throws if the table does not answer.
  */
 export async function findTail(
   run: Run,
@@ -49,12 +49,16 @@ export async function findTail(
   if (descent.kind === 'deep') return beginWithBatch(run, pk, batch)
   const [lowest] = descent.kept
   if (descent.lowest === undefined) return { kind: 'empty' }
-  const below = descent.below === undefined ? {} : { below: descent.below }
   const newest = descent.kept.at(-1)?.sequence ?? descent.lowest
   if (lowest !== undefined && lowest.sequence === descent.lowest) {
-    return { kind: 'tail', chunk: holdable({ readings: descent.kept, more: false, readAt }), ...below, newest }
+    return {
+      kind: 'tail',
+      chunk: holdable({ readings: descent.kept, more: false, readAt }),
+      ...belowOf(descent),
+      newest,
+    }
   }
-  return { kind: 'tail', chunk: await readChunk(run, pk, descent.lowest), ...below, newest }
+  return { kind: 'tail', chunk: await readChunk(run, pk, descent.lowest), ...belowOf(descent), newest }
 }
 
 /**
@@ -68,7 +72,7 @@ async function beginWithBatch(run: Run, pk: string, { lowest, highest }: BatchRa
   const chunk = await readChunk(run, pk, descent.lowest ?? lowest)
   const [first] = chunk.readings
   if (first?.kind !== 'pending' || first.replayed || first.row.redrives > 0) return { kind: 'deep' }
-  return { kind: 'tail', chunk, ...(descent.below === undefined ? {} : { below: descent.below }), newest: highest }
+  return { kind: 'tail', chunk, ...belowOf(descent), newest: highest }
 }
 
 /**
@@ -86,9 +90,8 @@ export async function findStart(run: Run, pk: string, sequence: number): Promise
   if (sequence <= 1) return { chunk: await upTo(run, pk, { sequence, chunk }) }
   const descent = await descend(run, pk, { to: sequence - 1, keepRows: false })
   if (descent.kind === 'deep') return undefined
-  const below = descent.below === undefined ? {} : { below: descent.below }
-  if (descent.lowest === undefined) return { chunk: await upTo(run, pk, { sequence, chunk }), ...below }
-  return { chunk: await readChunk(run, pk, descent.lowest), ...below }
+  if (descent.lowest === undefined) return { chunk: await upTo(run, pk, { sequence, chunk }), ...belowOf(descent) }
+  return { chunk: await readChunk(run, pk, descent.lowest), ...belowOf(descent) }
 }
 
 /** Rows that somebody else put between two numbers of a group may fill a read: then it starts at the row itself. */
@@ -108,6 +111,10 @@ type Descent =
       /** The passed row that ended the descent; undefined at the group's beginning. */
       readonly below?: number
     }
+
+function belowOf({ below }: Descent & { readonly kind: 'found' }): Pick<GroupStart, 'below'> {
+  return below === undefined ? {} : { below }
+}
 
 type DescentOptions = {
   /** Highest sequence, inclusive. */

@@ -1,7 +1,6 @@
 import { formatSequence } from '../event/identity.ts'
-import { decodeLifeNote } from '../event/life.ts'
 import { isOrderedKey } from '../outbox/row.ts'
-import { type RowImage, type RowReading, readRow, textOf } from './row-image.ts'
+import { noteOf, type RowImage, type RowReading, readRow } from './row-image.ts'
 import type { Run } from './run.ts'
 
 /** Rows of a group read and sent at a time. */
@@ -53,7 +52,7 @@ export function orderedReadings(images: readonly RowImage[], regions: ReadonlySe
   return images.flatMap((image) => {
     const reading = readRow(image, regions)
     if (reading.kind === 'unreadable' || !isOrderedKey(reading.key)) return []
-    const replayed = !isPassed(reading) && decodeLifeNote(textOf(image['note']) ?? '') !== undefined
+    const replayed = !isPassed(reading) && noteOf(image) !== undefined
     return [{ ...reading, sequence: Number(reading.key.sk), replayed }]
   })
 }

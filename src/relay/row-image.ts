@@ -160,7 +160,7 @@ function content(image: RowImage): Pick<PendingRow, 'body' | 'accepted' | 'note'
 }
 
 /** A foreign row may have a `note` of its own: what is no life note is not ours, and is not sent. */
-function noteOf(image: RowImage): LifeNote | undefined {
+export function noteOf(image: RowImage): LifeNote | undefined {
   return decodeLifeNote(textOf(image['note']) ?? '')
 }
 
