@@ -9,13 +9,15 @@ import { type Act, HANDLERS, MAX_ATTEMPTS, ROUTES } from './plan.ts'
 import type { Process } from './process.ts'
 import type { World } from './world.ts'
 
-type Call = {
-  readonly world: World
+/** A call of one handler, in a process of some world. */
+export type CallIn<Place> = {
+  readonly world: Place
   readonly process: Process
   readonly name: string
   readonly event: Event
   readonly context: HandlerContext
 }
+type Call = CallIn<World>
 
 /** The handlers of one consumer, in one process. Each does what the plan's script says, then succeeds for ever. */
 export function createHandlers(world: World, process: Process, consumer: string): Handler[] {

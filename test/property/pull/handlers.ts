@@ -4,18 +4,13 @@ import { runPullWorker } from '../../../src/consumer/run-pull-worker.ts'
 import { OutboxError, permanentError } from '../../../src/errors.ts'
 import type { Event } from '../../../src/event/event.ts'
 import { createLedger } from '../../../src/ledger/dynamo-ledger.ts'
+import type { CallIn } from '../model/handlers.ts'
 import type { Process } from '../model/process.ts'
 import { silent } from '../stage/stage.ts'
 import { openPuller } from './watched-puller.ts'
 import { CONSUMER, count, HANDLERS, MAX_ATTEMPTS, outboxOf, TYPE, type World } from './world.ts'
 
-type Call = {
-  readonly world: World
-  readonly process: Process
-  readonly name: string
-  readonly event: Event
-  readonly context: HandlerContext
-}
+type Call = CallIn<World>
 
 /** A worker with two handlers and a ledger. Ends when `signal` aborts. */
 export function runHandlers(world: World, process: Process, signal: AbortSignal): Promise<void> {
