@@ -30,9 +30,19 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
     'hostile/rows',
     'property/plan-',
     'property/destinations',
+    'property/group-chunk',
+    'property/deep-tail',
     'property/relay-',
   ],
-  ledger: ['ledger/', 'misuse', 'contract/ledger', 'property/ledger-', 'hostile/answers', 'consumer/'],
+  ledger: [
+    'ledger/',
+    'misuse',
+    'contract/ledger',
+    'property/coalesce',
+    'property/ledger-',
+    'hostile/answers',
+    'consumer/',
+  ],
   consumer: [
     'consumer/',
     'misuse',
@@ -40,6 +50,7 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
     'integration/consumer',
     'hostile/messages',
     'hostile/handlers',
+    'property/dead-letter-copy',
     'property/consumer-',
   ],
 }
