@@ -40,10 +40,16 @@ export function createHandlers(world: World, process: Process, consumer: string)
   )
 }
 
-/** What is claimed alone runs while nothing else of its process does: only then is a crash its own. */
+/**
+ * What is claimed alone runs while nothing else of its process does: only then is a crash its own. What another has taken
+ * over alone meanwhile, while this one stood still, is the other's.
+ */
 function checkAlone({ world, process, name, event }: Call, active: ReadonlySet<string>): void {
   if (active.size === 0) return
-  const isAlone = (key: string): boolean => world.ledger.slot(key.replace(' ', '\0')).item?.status?.S === 'alone'
+  const isAlone = (key: string): boolean => {
+    const { status, token } = world.ledger.slot(key.replace(' ', '\0')).item ?? {}
+    return status?.S === 'alone' && process.owns(token?.S ?? '')
+  }
   if (isAlone(`${event.id} ${name}`) || [...active].some(isAlone))
     world.books.breach(`${process.name} runs ${name} for ${world.story.nameOf(event.id)} beside what is to run alone`)
 }

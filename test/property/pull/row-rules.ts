@@ -86,10 +86,13 @@ function faultOfOrder(row: Item, { world, rows }: Seen): string | undefined {
 function faultOfBurial({ before, after, at }: Changed, seen: Seen, isMine: boolean): string | undefined {
   if (after.token !== undefined || after.failure === undefined) return 'dead without a reason, or still held'
   if (claimsOf(after) !== claimsOf(before)) return 'dead, claims miscounted'
-  if (isMine) return seen.world.plan.kind === 'handlers' ? faultOfEnd(after, seen.world) : undefined
-  if (isAhead(dueOf(before), at)) return 'dead while somebody holds it'
+  const isHeld = isAhead(dueOf(before), at)
+  const areSpent = !isHeld && claimsOf(before) >= seen.world.maxClaims
+  // Whoever finds it with its claims spent gives it up, also the one whose last claim has lapsed.
+  if (isMine && !areSpent) return seen.world.plan.kind === 'handlers' ? faultOfEnd(after, seen.world) : undefined
+  if (isHeld) return 'dead while somebody holds it'
   const isMalformed = after.failure.S?.startsWith('malformed') ?? false
-  if (claimsOf(before) < seen.world.maxClaims && !isMalformed) return 'dead before its claims were spent'
+  if (!areSpent && !isMalformed) return 'dead before its claims were spent'
   return faultOfOrder(after, seen)
 }
 
