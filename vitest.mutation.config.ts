@@ -57,10 +57,9 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
 
 class Judges extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const [mutated = '', ...more] = this.ctx.config.related ?? []
-    const judges = more.length > 0 ? Object.values(JUDGES).flat() : JUDGES[/src\/(\w+)\//.exec(mutated)?.[1] ?? '']
-    const rank = ({ moduleId }: TestSpecification) =>
-      judges?.findIndex((judge) => moduleId.includes(`/test/${judge}`)) ?? 0
+    const folders = new Set(this.ctx.config.related?.map((mutated) => /src\/(\w+)\//.exec(mutated)?.[1] ?? ''))
+    const judges = [...folders].flatMap((folder) => JUDGES[folder] ?? [])
+    const rank = ({ moduleId }: TestSpecification) => judges.findIndex((judge) => moduleId.includes(`/test/${judge}`))
     return files.filter((file) => rank(file) >= 0).sort((a, b) => rank(a) - rank(b))
   }
 }

@@ -14,6 +14,8 @@ export type Focus = {
   readonly trouble?: fc.Arbitrary<readonly Outage[]>
   readonly skews?: fc.Arbitrary<Plan['skews']>
   readonly stream?: fc.Arbitrary<StreamPlan>
+  /** How long the second queue refuses what it does not like, seconds. Default: any. */
+  readonly refuses?: fc.Arbitrary<number>
   /** Of the queues, seconds. Default: mostly long. */
   readonly visibility?: fc.Arbitrary<number>
 }
@@ -49,6 +51,8 @@ export const STEPS = {
   elsewhere: fc.record({ do: fc.constant('foreign-region' as const), at, key: fc.constant('far') }),
   replay: fc.record({ do: fc.constant('replay-stream' as const), at: fc.integer({ min: 30, max: 150 }) }),
   redriveRows: fc.record({ do: fc.constant('redrive-rows' as const), at: fc.nat({ max: 150 }) }),
+  redriveSoon: fc.record({ do: fc.constant('redrive-rows' as const), at: fc.integer({ min: 20, max: 60 }) }),
+  replayLate: fc.record({ do: fc.constant('replay-stream' as const), at: fc.integer({ min: 60, max: 100 }) }),
   redriveMessages: fc.record({ do: fc.constant('redrive-messages' as const), at: fc.nat({ max: 150 }) }),
   again: fc.record({ do: fc.constant('send-again' as const), at }),
   job: fc.record({ do: fc.constant('job' as const), at, key: fc.constantFrom('j1', 'j2') }),
@@ -198,6 +202,7 @@ const skew = fc.constantFrom(0, 0, 0, 120, -120)
 const writerSkew = fc.constantFrom(0, 0, 0, 120, -120, 30 * 3600)
 const clocks = fc.record({ writer: writerSkew, relay: skew, sweeper: skew, consumer: skew })
 
+const refusing = fc.constantFrom(0, 60, 200, 1000)
 const hidden = fc.constantFrom(900, 900, 20)
 
 export function planOf(focus: Focus): fc.Arbitrary<Plan> {
@@ -208,6 +213,7 @@ export function planOf(focus: Focus): fc.Arbitrary<Plan> {
     maxChapters,
     rests = rest,
     trouble = outages,
+    refuses = refusing,
     visibility = hidden,
     skews = clocks,
     stream = lossy,
@@ -224,7 +230,7 @@ export function planOf(focus: Focus): fc.Arbitrary<Plan> {
     faults: fc.array(faults, { maxLength: 6 }),
     skews,
     stream,
-    refusesFor: fc.constantFrom(0, 60, 200, 1000),
+    refusesFor: refuses,
     visibility,
     scripts: fc.array(fc.array(fc.constantFrom(...acts), { maxLength: 4 }), { minLength: 1, maxLength: 4 }),
     concurrency: fc.integer({ min: 1, max: 3 }),

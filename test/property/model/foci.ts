@@ -61,6 +61,21 @@ export const FOCI = {
     acts: ['ok'],
     maxChapters: 1,
   },
+  returns: {
+    steps: fc.oneof(STEPS.refused, STEPS.redriveSoon, STEPS.replayLate),
+    faults: faultsOf('relay'),
+    acts: ['ok'],
+    maxChapters: 1,
+    trouble: fc.constant([]),
+    skews: fc.constant({}),
+    stream: fc.record({
+      shards: fc.constant(1),
+      drops: fc.constantFrom(0.4, 0.6),
+      doubles: fc.constant(0.3),
+      shuffled: fc.constant(false),
+    }),
+    refuses: fc.constant(60),
+  },
   clocks: {
     steps: STEPS.sparse,
     faults: faultsOf('sweeper'),

@@ -23,6 +23,8 @@ describe('the model of the whole', { timeout: 600_000 }, () => {
 
   it('rows that are refused, die and are redriven are sent in their own round', () => holds(FOCI.rounds, 200))
 
+  it('a record of an earlier round marks nothing in a later one', () => holds(FOCI.returns, 120))
+
   it('a group begins at its lowest row, though the index may show a later one first', () => holds(FOCI.clocks, 50))
 
   it('a refused row of a group dies in its turn', () => holds(FOCI.graves, 170))
