@@ -58,6 +58,8 @@ describe('readRow', () => {
     ['`v` is no whole number from 1', { v: { N: '1.5' } }],
     ['`type` is no text', { type: { N: '1' } }],
     ['`accepted` is no set of text', { accepted: { L: [] } }],
+    ['`accepted` is no set of text', { accepted: { SS: ['a', 1] } }],
+    ['`accepted` is no set of text', { accepted: null }],
     ['`note` names too many handlers', { note: { S: noteOf(Array.from({ length: 101 }, (_, n) => `shop/${n}`)) } }],
     ['`note` names too many handlers', { note: { S: noteOf(['shop/ü']) } }],
     ['`redrives` is no whole number', { redrives: { N: '-1' } }],
@@ -68,6 +70,19 @@ describe('readRow', () => {
       kind: 'malformed',
       reason: expect.stringContaining(reason),
     })
+  })
+
+  it('gives the round of a malformed row, where it has one that can be read', () => {
+    const malformed = (redrives?: object) => read(unorderedRow('k', { extra: { body: undefined, redrives } }))
+    expect(malformed({ N: '2' })).toMatchObject({ kind: 'malformed', redrives: 2 })
+    expect(malformed()).toMatchObject({ kind: 'malformed', redrives: 0 })
+    expect(malformed({ S: '2' })).not.toHaveProperty('redrives')
+  })
+
+  it('begins counting at none: a round of 0 is stored as one', () => {
+    const reading = read(unorderedRow('k', { extra: { redrives: { N: '0' } } }))
+    expect(reading).toMatchObject({ row: { redrives: 0, redrivesStored: true } })
+    expect(read(unorderedRow('k'))).toMatchObject({ row: { redrives: 0, redrivesStored: false } })
   })
 
   it('cannot read what has no key of text', () => {
