@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { type Focus, faultsAt, faultsOf, outageOf, STEPS } from './arbitraries.ts'
-import type { Act } from './plan.ts'
+import type { Act, StreamPlan } from './plan.ts'
 
 const CRASHES: readonly Act[] = ['ok', 'throw', 'permanent', 'busy', 'hang', 'die', 'slow']
 const COMMITS: readonly Act[] = [
@@ -31,6 +31,16 @@ const COMMON = [
   STEPS.job,
   STEPS.byHand,
 ]
+
+/** One shard that loses one of these shares of its records, and brings a share twice. */
+function losing(drops: readonly number[], doubles: number): fc.Arbitrary<StreamPlan> {
+  return fc.record({
+    shards: fc.constant(1),
+    drops: fc.constantFrom(...drops),
+    doubles: fc.constant(doubles),
+    shuffled: fc.constant(false),
+  })
+}
 
 /** Which part of the pipeline a property looks at closely; the rest runs along. */
 export const FOCI = {
@@ -68,12 +78,7 @@ export const FOCI = {
     maxChapters: 1,
     trouble: fc.constant([]),
     skews: fc.constant({}),
-    stream: fc.record({
-      shards: fc.constant(1),
-      drops: fc.constantFrom(0.4, 0.6),
-      doubles: fc.constant(0.3),
-      shuffled: fc.constant(false),
-    }),
+    stream: losing([0.4, 0.6], 0.3),
     refuses: fc.constant(60),
   },
   clocks: {
@@ -82,12 +87,7 @@ export const FOCI = {
     acts: ['ok'],
     maxChapters: 1,
     skews: fc.record({ writer: fc.constantFrom(120, -120), sweeper: fc.constantFrom(0, 0, 120, -120) }),
-    stream: fc.record({
-      shards: fc.constant(1),
-      drops: fc.constantFrom(0.6, 0.9),
-      doubles: fc.constant(0),
-      shuffled: fc.constant(false),
-    }),
+    stream: losing([0.6, 0.9], 0),
   },
   graves: {
     steps: fc.oneof(STEPS.grave, STEPS.grave, STEPS.redriveRows),
